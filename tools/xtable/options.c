@@ -222,7 +222,7 @@ static const struct setting settings[] = {
 	  .given = offsetof(struct config, pool_given), .by = POOLED },
 	{ "pool-size", "SIZE", "memory of the pool, a part of -S (a quarter)", TO(pool_opts.bytes),
 	  .whole = size_option, .by = POOLED },
-	{ "frame", "SIZE", "memory of a frame (4M or a sixteenth of -S, but an A-page at least)",
+	{ "frame", "SIZE", "memory of a frame (4M or a sixteenth of the pool, but two A-pages)",
 	  TO(pool_opts.frame_bytes), .whole = size_option, .by = POOLED },
 	{ "update-unit", "UNIT",
 	  "with --pool: change the cells that have new values (cells), or whole A-pages (page)",

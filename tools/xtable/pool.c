@@ -5,6 +5,7 @@
 #include "xtable.h"
 
 #define FRAME_BYTES (UINT64_C(4) << 20) /* at most, by default */
+#define FRAMES 16			/* so that some are read ahead while others are used */
 #define FRAMES_MIN 3			/* with their entries, by default */
 
 static uint64_t max(uint64_t a, uint64_t b)
@@ -35,6 +36,28 @@ static uint64_t page_bytes(const struct config *c, const char *table)
 	return cells;
 }
 
+/* Adds the memory of its entries to a frame. */
+static uint64_t with_entries(uint64_t frame_bytes)
+{
+	return frame_bytes + frame_bytes / 16;
+}
+
+/*
+ * Chooses the bytes of a frame.  One that has no space for two A-pages would get all columns, so it
+ * has space for two if the pool then has enough frames.
+ */
+static uint64_t choose_frame(const struct config *c, uint64_t pool_bytes, unsigned tables)
+{
+	uint64_t bytes = pool_bytes / FRAMES < FRAME_BYTES ? pool_bytes / FRAMES : FRAME_BYTES;
+	uint64_t page = 0;
+
+	for (unsigned i = 0; i < tables; i++)
+		page = max(page, page_bytes(c, c->operands.text[i]));
+	if (FRAMES_MIN * with_entries(2 * page) <= pool_bytes)
+		page *= 2;
+	return max(bytes, page);
+}
+
 void open_pool(struct config *c, unsigned tables)
 {
 	const uint64_t memory = c->run.memory_bytes;
@@ -44,13 +67,10 @@ void open_pool(struct config *c, unsigned tables)
 
 	if (!c->pool_given)
 		return;
-	if (!o->frame_bytes) {
-		o->frame_bytes = memory / 16 < FRAME_BYTES ? memory / 16 : FRAME_BYTES;
-		for (unsigned i = 0; i < tables; i++)
-			o->frame_bytes = max(o->frame_bytes, page_bytes(c, c->operands.text[i]));
-	}
+	if (!o->frame_bytes)
+		o->frame_bytes = choose_frame(c, o->bytes ? o->bytes : memory / 4, tables);
 	if (!o->bytes)
-		o->bytes = max(memory / 4, FRAMES_MIN * (o->frame_bytes + o->frame_bytes / 16));
+		o->bytes = max(memory / 4, FRAMES_MIN * with_entries(o->frame_bytes));
 	if (o->bytes > memory / 4 * 3)
 		die("the pool of %llu bytes exceeds three quarters of the memory (-S), %llu bytes: "
 		    "increase -S, or decrease --pool-size or --frame",
