@@ -405,7 +405,8 @@ static void interleave(const struct sp_pool_opts *o, bool failing)
 	for (unsigned i = 0; i < ACTORS; i++)
 		actors[i] = (struct actor){ .user = &users[i % 2],
 					    .writes = i % 4 == 3,
-					    .few = i % 4 == 2 };
+					    .few = i % 4 == 2,
+					    .pin.passes = i % 4 == 1 };
 	for (unsigned i = 0; right && i < 100000; i++) {
 		right = step(&actors[sp__rng_below(&device.rng, ACTORS)], o->update_unit);
 		complete_some(4);
@@ -543,6 +544,55 @@ static void check_few(void)
 	sp__layout_free(&l);
 }
 
+/* Reads `pages` A-pages again and again, as one read.  Returns the hits of the last time. */
+static uint64_t hits_of_scans(struct sp__clotho_user *u, uint64_t pages)
+{
+	const struct sp__groupset one = first_groups(1);
+	struct sp_pool_counters before, c;
+
+	for (unsigned i = 0; i < 5; i++) {
+		sp_pool_counters(u->pool, &before);
+		for (uint64_t page = 0; page < pages; page += 15) {
+			struct sp__clotho_pin pin = { .passes = sp__clotho_exceeds(u, &one,
+										   pages * 63) };
+
+			if (sp__clotho_pin(u, &one, page, &pin) != SP_READY)
+				abort();
+			sp__clotho_unpin(&pin);
+		}
+	}
+	sp_pool_counters(u->pool, &c);
+	return c.hits - before.hits;
+}
+
+/* Scans that fit into the pool or do not, with a frame of another read. */
+static void check_passing(void)
+{
+	const uint64_t records = 63 * 15 * 40;
+	struct sp__table_layout l = layout_of_r();
+	struct sp_pool_opts o = { .bytes = 100 << 10,
+				  .frame_bytes = THESIS_FRAME,
+				  .manager = SP_POOL_QUERY };
+	struct sp__clotho_user u = {
+		.pool = open_pool(&o), .layout = &l, .records = &records, .fetch = fetch_nothing
+	};
+	struct sp_pool_counters c;
+	bool stays;
+
+	attach(&u);
+	sp_pool_counters(u.pool, &c);
+	ok(hits_of_scans(&u, 15 * c.frames) == c.frames, "a scan of all %llu frames finds all",
+	   (unsigned long long)c.frames);
+	(void)look_up_few(&u, 15 * 39, THESIS_FRAME);
+	(void)hits_of_scans(&u, 15 * 2 * c.frames);
+	stays = look_up_few(&u, 15 * 39, 0);
+	ok(hits_of_scans(&u, 15 * 2 * c.frames) >= c.frames - 2 && stays,
+	   "one of twice as many finds most of the frames, and leaves that of another read");
+	sp__clotho_detach(&u);
+	sp_pool_close(u.pool);
+	sp__layout_free(&l);
+}
+
 static void check_refusals(void)
 {
 	const uint64_t records = 63;
@@ -569,6 +619,7 @@ int main(void)
 	check_worst_case();
 	check_order();
 	check_few();
+	check_passing();
 	check_refusals();
 	for (unsigned i = 0; i < 12; i++) {
 		o.manager = i % 3;

@@ -8,7 +8,10 @@
  *
  * A scan or a change that finds no frame has one read.  A get that finds none reads its cells
  * itself, which are fewer than those of a frame.  The frame is read when gets have read as many
- * bytes that it has, while the frame that it replaces was not used.
+ * bytes from its A-pages as it has, while the frame that it replaces was not used.
+ *
+ * The frame that was used least recently is reused.  A scan that needs more frames than there are,
+ * and is the only scan of its table, reuses its own.
  *
  * Source: Shao 2008, section 4.6.
  *

@@ -15,6 +15,8 @@ int sp__client_begin_pooled(struct sp__client *c, struct sp__client_table *t, bo
 		c->windows[i].max_frames =
 			sp__max(sp__clotho_share(u) / c->all->nclients / c->nwindows, 1);
 		c->windows[i].few = few;
+		c->windows[i].passes =
+			!few && sp__clotho_exceeds(u, &c->windows[0].set, c->ranges.end);
 	}
 	/* Gets have no part in the column groups of frames. */
 	if (few && !change)

@@ -11,6 +11,11 @@
  * frame that would have them, in a table of fixed size.  If another frame has that place in the
  * table, its count is decreased, and it loses the place when the count is used up.
  *
+ * The frames of a read that needs more than there are would all leave before it comes back to them,
+ * and with them those of others.  So a frame that only such reads have used is the next one to be
+ * taken, unless other queries of the table can share it: the read passes through few frames, which
+ * stay in the caches of the processor, and the others stay in the pool.
+ *
  * Memory: a frame has up to frame_bytes / 512 entries.  The frames are so many that all of these
  * fit into the memory of the pool.
  */
@@ -60,8 +65,10 @@ int sp_pool_open(struct sp_pool **pool, const struct sp_pool_opts *opts, struct 
 	p->demands = calloc(p->ndemands, sizeof(*p->demands));
 	sp__budget_charge(&p->budget, bucket_bytes + frames * sizeof(*p->frames) +
 					      p->ndemands * sizeof(*p->demands));
-	for (uint64_t i = 0; p->frames && i < frames; i++)
+	for (uint64_t i = 0; p->frames && i < frames; i++) {
+		p->frames[i].pool = p;
 		TAILQ_INSERT_TAIL(&p->order, &p->frames[i], link);
+	}
 	if (!p->frames || !p->buckets || !p->demands) {
 		sp_pool_close(p);
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -132,7 +139,15 @@ static void touch(struct sp_pool *p, struct sp__clotho_frame *f)
 	f->used_at = p->counters.lookups;
 }
 
-/* A frame that no lookup finds is the next one to be taken. */
+/* Makes a frame the next one to be taken. */
+static void make_last(struct sp_pool *p, struct sp__clotho_frame *f)
+{
+	TAILQ_REMOVE(&p->order, f, link);
+	TAILQ_INSERT_TAIL(&p->order, f, link);
+	f->used_at = 0;
+}
+
+/* Removes an A-page from its frame.  A frame that no lookup finds is the next one to be taken. */
 static void remove_entry(struct sp_pool *p, struct sp__clotho_entry *e)
 {
 	struct sp__clotho_frame *f = e->frame;
@@ -142,10 +157,8 @@ static void remove_entry(struct sp_pool *p, struct sp__clotho_entry *e)
 		at = &(*at)->next;
 	*at = e->next;
 	e->frame = NULL;
-	if (--f->live)
-		return;
-	TAILQ_REMOVE(&p->order, f, link);
-	TAILQ_INSERT_TAIL(&p->order, f, link);
+	if (!--f->live)
+		make_last(p, f);
 }
 
 static void empty(struct sp_pool *p, struct sp__clotho_frame *f)
@@ -252,6 +265,13 @@ static uint64_t choose(const struct sp__clotho_user *u, const struct sp__groupse
 	return sp__max(n, 1);
 }
 
+bool sp__clotho_exceeds(const struct sp__clotho_user *u, const struct sp__groupset *set,
+			uint64_t records)
+{
+	return sp__layout_pages(u->layout, records) / sp__clotho_pages(u, set) >
+	       u->pool->counters.frames;
+}
+
 uint64_t sp__clotho_pages(const struct sp__clotho_user *u, const struct sp__groupset *set)
 {
 	struct sp__groupset schema;
@@ -332,6 +352,7 @@ static struct sp__clotho_frame *fetch(struct sp__clotho_user *u, const struct sp
 	empty(u->pool, f);
 	n = choose(u, query, &f->set);
 	f->used = (struct sp__groupset){ 0 };
+	f->passing = true;
 	f->table = u->table;
 	f->reader = u;
 	f->first = page / n * n;
@@ -400,7 +421,7 @@ static bool is_worth(struct sp__clotho_user *u, const struct sp__groupset *query
 
 /* bytes: that the reader would read itself after a miss. */
 static struct sp__clotho_frame *look_up(struct sp__clotho_user *u, const struct sp__groupset *set,
-					uint64_t page, uint64_t bytes)
+					uint64_t page, uint64_t bytes, bool passes)
 {
 	struct sp_pool *p = u->pool;
 	struct sp__clotho_entry *e = *bucket(p, u->table, page);
@@ -419,8 +440,10 @@ static struct sp__clotho_frame *look_up(struct sp__clotho_user *u, const struct 
 		p->counters.misses++;
 		p->counters.refused += !f;
 	}
-	if (f)
+	if (f) {
 		sp__groupset_join(&f->used, set);
+		f->passing &= passes;
+	}
 	return f;
 }
 
@@ -441,7 +464,7 @@ int sp__clotho_pin(struct sp__clotho_user *u, const struct sp__groupset *set, ui
 		if (p->frame && p->page != page)
 			sp__clotho_unpin(p);
 		if (!p->frame) {
-			p->frame = look_up(u, set, page, UINT64_MAX);
+			p->frame = look_up(u, set, page, UINT64_MAX, p->passes);
 			if (!p->frame)
 				return SP_END;
 			p->frame->pins++;
@@ -465,7 +488,7 @@ int sp__clotho_pin(struct sp__clotho_user *u, const struct sp__groupset *set, ui
 int sp__clotho_pin_few(struct sp__clotho_user *u, const struct sp__groupset *set, uint64_t page,
 		       uint64_t bytes, struct sp__clotho_pin *p)
 {
-	p->frame = look_up(u, set, page, bytes);
+	p->frame = look_up(u, set, page, bytes, p->passes);
 	if (!p->frame)
 		return SP_END;
 	p->frame->pins++;
@@ -473,11 +496,23 @@ int sp__clotho_pin_few(struct sp__clotho_user *u, const struct sp__groupset *set
 	return sp__clotho_pin(u, set, page, p);
 }
 
+/* True if a frame is the next one to be taken: no other query can share it, and no frame is free. */
+static bool has_passed(const struct sp__clotho_frame *f)
+{
+	return !f->pins && f->passing && f->table->schemas.queries.n < 2 &&
+	       TAILQ_LAST(&f->pool->order, sp__clotho_frames)->live;
+}
+
 void sp__clotho_unpin(struct sp__clotho_pin *p)
 {
-	if (p->frame)
-		p->frame->pins--;
-	*p = (struct sp__clotho_pin){ 0 };
+	struct sp__clotho_frame *f = p->frame;
+
+	*p = (struct sp__clotho_pin){ .passes = p->passes };
+	if (!f)
+		return;
+	f->pins--;
+	if (has_passed(f))
+		make_last(f->pool, f);
 }
 
 /* Removes an A-page from frames that have one of these column groups, except one frame. */

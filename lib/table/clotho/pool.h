@@ -48,7 +48,9 @@ struct sp__clotho_frame {
 	size_t capacity; /* of entries */
 	uint8_t *memory;
 	unsigned pins, outstanding;
-	int error; /* of its requests */
+	int error;    /* of its requests */
+	bool passing; /* only reads that pass have used it */
+	struct sp_pool *pool;
 };
 
 TAILQ_HEAD(sp__clotho_frames, sp__clotho_frame);
@@ -110,6 +112,7 @@ struct sp__clotho_pin {
 	struct sp__clotho_frame *frame;
 	uint64_t page;
 	bool ready;
+	bool passes; /* set by the user: the read needs more frames than there are */
 };
 
 /*
@@ -164,6 +167,9 @@ uint8_t *sp__clotho_cell(const struct sp__clotho_user *u, const struct sp__cloth
 /* Removes an A-page from all frames that have one of these column groups. */
 void sp__clotho_invalidate(struct sp__clotho_user *u, uint64_t page,
 			   const struct sp__groupset *changed);
+/* True if a read of these column groups of so many records needs more frames than there are. */
+bool sp__clotho_exceeds(const struct sp__clotho_user *u, const struct sp__groupset *set,
+			uint64_t records);
 /* Returns the A-pages of a frame that a lookup of these column groups would read now. */
 uint64_t sp__clotho_pages(const struct sp__clotho_user *u, const struct sp__groupset *set);
 /* Returns the frames that one query should pin, at most: half of them. */

@@ -51,7 +51,7 @@ static int pin_page(struct sp__window *w, size_t range, uint64_t page)
 	if (!SP__ARRAY_GROW(w->pins, w->pins_capacity, w->npins + 1))
 		return -ENOMEM;
 	p = &w->pins[w->npins];
-	*p = (struct sp__clotho_pin){ 0 };
+	*p = (struct sp__clotho_pin){ .passes = w->passes };
 	if (!w->few && w->npins < w->max_frames)
 		rc = sp__clotho_pin(u, &w->set, page, p);
 	else

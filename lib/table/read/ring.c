@@ -64,6 +64,17 @@ static void set_slots(struct sp__window_ring *r, const struct sp__window *w)
 	r->max_frames = share / r->nslots;
 }
 
+/* Finds whether the ranges exceed the pool. */
+static void set_passes(struct sp__window_ring *r)
+{
+	const uint64_t records = r->ranges.end - sp__min(r->ranges.at, r->ranges.end);
+	struct sp__window *first = &r->slots[0].window;
+
+	for (unsigned i = 0; i < r->nslots; i++)
+		r->slots[i].window.passes =
+			sp__clotho_exceeds(&r->file->pool->user, &first->set, records);
+}
+
 int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, size_t size)
 {
 	const struct sp_run_opts *run = &r->file->run;
@@ -92,6 +103,7 @@ int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, siz
 	if (!rc && r->file->pool && !r->few) {
 		rc = sp__clotho_begin(&r->file->pool->user, &r->slots[0].window.set);
 		r->begun = !rc;
+		set_passes(r);
 	}
 	return rc ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
 }
