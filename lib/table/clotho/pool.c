@@ -496,7 +496,7 @@ int sp__clotho_pin_few(struct sp__clotho_user *u, const struct sp__groupset *set
 	return sp__clotho_pin(u, set, page, p);
 }
 
-/* True if a frame is the next one to be taken: no other query can share it, and no frame is free. */
+/* True if a frame is the next one to be taken: others cannot share it, and no frame is free. */
 static bool has_passed(const struct sp__clotho_frame *f)
 {
 	return !f->pins && f->passing && f->table->schemas.queries.n < 2 &&

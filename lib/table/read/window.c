@@ -99,48 +99,6 @@ void sp__window_rewind(struct sp__window *w)
 		w->cursors[f] = 0;
 }
 
-/* Returns the cells of the longest request. */
-static uint64_t max_cells(const struct sp__window *w)
-{
-	return sp__max(SP__TABLE_REQUEST_BYTES / w->file->layout.cell_bytes, 1);
-}
-
-int sp__window_add_run(struct sp__window *w, struct sp__segments *s, struct sp__layout_run run)
-{
-	const struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
-	uint64_t from = run.cell, end = run.cell + run.cells;
-
-	if (last)
-		from = sp__max(from, last->cell + last->cells);
-	while (from < end) {
-		uint64_t first;
-		uint64_t n = sp__map_run(&w->file->map, SP__AREA_DATA, from, end - from, &first);
-		int rc = sp__segments_add(s, max_cells(w), from, first, n, w->gap_cells);
-
-		if (rc)
-			return rc;
-		from += n;
-	}
-	return 0;
-}
-
-bool sp__window_has_text(const struct sp__window *w, uint32_t group)
-{
-	for (uint32_t k = 0; k < w->ntexts; k++)
-		if (w->file->layout.places[w->texts[k]].group == group)
-			return true;
-	return false;
-}
-
-struct sp__layout_run sp__window_run(const struct sp__window *w, uint32_t group, uint32_t k,
-				     uint64_t first, uint64_t n)
-{
-	const struct sp__table_layout *l = &w->file->layout;
-	const bool before = sp__window_has_text(w, group) && sp__window_has_before(l, first);
-
-	return sp__layout_run(l, group, k, first - before, first + n - 1);
-}
-
 /* Adds the cells of a column group with records [first, first + n). */
 static int add_group(struct sp__window *w, uint32_t group, uint64_t first, uint64_t n)
 {
@@ -317,7 +275,9 @@ static int add_text(struct sp__window *w, uint32_t k, const struct sp__range_tex
 	if (s->n && s->list[s->n - 1].file_cell + s->list[s->n - 1].cells == from + 1 &&
 	    s->list[s->n - 1].file_cell <= from)
 		from++;
-	return from > to ? 0 : sp__segments_add(s, max_cells(w), from, from, to + 1 - from, 0);
+	return from > to
+		       ? 0
+		       : sp__segments_add(s, sp__window_max_cells(w), from, from, to + 1 - from, 0);
 }
 
 static int submit_texts(struct sp__window *w, struct sp_errinfo *err)

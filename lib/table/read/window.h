@@ -54,7 +54,7 @@ struct sp__window {
 	/* Set by the user: few records are read, each of which is a range; else frames at most. */
 	bool few;
 	uint64_t max_frames;
-	bool passes; /* the whole read needs more frames than the pool has */
+	bool passes;	 /* the whole read needs more frames than the pool has */
 	uint32_t *texts; /* columns of text that are read */
 	uint32_t ntexts;
 	uint64_t gap_cells; /* the longest gap that is read; set by the user */

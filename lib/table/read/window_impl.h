@@ -2,8 +2,15 @@
 /* What the files that implement window.h share. */
 #pragma once
 
+#include "base/minmax.h"
 #include "table/layout/runs.h"
 #include "table/read/window.h"
+
+/* Returns the cells of the longest request. */
+static inline uint64_t sp__window_max_cells(const struct sp__window *w)
+{
+	return sp__max(SP__TABLE_REQUEST_BYTES / w->file->layout.cell_bytes, 1);
+}
 
 /* True if the end of the text before the range is a value of the table. */
 static inline bool sp__window_has_before(const struct sp__table_layout *l, uint64_t first)
