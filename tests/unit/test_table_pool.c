@@ -4,100 +4,10 @@
  * scripted device against a model without a pool.
  */
 #include <math.h>
-#include <string.h>
-#include "base/minmax.h"
 #include "base/rng.h"
-#include "table/clotho/pool.h"
-#include "table/layout/runs.h"
-#include "tap.h"
+#include "tablepool.h"
 
 #define GROUPS_MAX 15
-
-static struct sp__table_layout layout_of(const uint32_t *bytes, uint32_t n, uint32_t page_records,
-					 uint64_t strip_bytes)
-{
-	struct sp__table_schema s = { 0 };
-	struct sp__layout_opts o = { .form = &sp__layout_forms[SP_TABLE_CSM],
-				     .cell_bytes = 512,
-				     .page_records = page_records,
-				     .strip_bytes = strip_bytes };
-	struct sp__table_layout l;
-	char name[16];
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct sp__value_type type = { .kind = 'c', .bytes = bytes[i] };
-
-		snprintf(name, sizeof(name), "c%u", i + 1);
-		if (sp__table_schema_add(&s, name, strlen(name), &type))
-			abort();
-	}
-	if (sp__layout_make(&l, &s, &o, NULL))
-		abort();
-	sp__table_schema_free(&s);
-	return l;
-}
-
-/* The table R at B = 512: 15 column groups of one cell, 63 records an A-page. */
-static struct sp__table_layout layout_of_r(void)
-{
-	static const uint32_t bytes[15] = { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
-
-	return layout_of(bytes, 15, 63, 0);
-}
-
-static int fetch_nothing(struct sp__clotho_user *u, struct sp__clotho_frame *f, uint32_t group,
-			 uint64_t page, uint64_t pages, uint8_t *memory)
-{
-	(void)u;
-	(void)f;
-	(void)group;
-	(void)page;
-	(void)pages;
-	(void)memory;
-	return 0;
-}
-
-static struct sp_pool *open_pool(struct sp_pool_opts *o)
-{
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_pool *pool;
-
-	if (sp_pool_open(&pool, o, &err)) {
-		diag("%s", err.text);
-		abort();
-	}
-	return pool;
-}
-
-static void attach(struct sp__clotho_user *u)
-{
-	const struct sp__clotho_key key = { 1, 2, 3, 4 };
-
-	if (sp__clotho_attach(u, &key, "table", NULL))
-		abort();
-}
-
-/* The first k column groups. */
-static struct sp__groupset first_groups(uint32_t k)
-{
-	return (struct sp__groupset){ { (UINT64_C(1) << k) - 1 } };
-}
-
-/* Looks up an A-page and releases it.  Returns the A-pages of its frame. */
-static uint64_t look_up(struct sp__clotho_user *u, const struct sp__groupset *set, uint64_t page)
-{
-	struct sp__clotho_pin pin = { 0 };
-	uint64_t pages;
-
-	if (sp__clotho_pin(u, set, page, &pin) != SP_READY)
-		abort();
-	pages = pin.frame->pages;
-	sp__clotho_unpin(&pin);
-	return pages;
-}
-
-/* A frame of 16 cells, one of them a header, which is in the frame's struct here. */
-#define THESIS_FRAME (15 * 512)
 
 /* True if they differ by 0.3 %, or by the digits that were not printed. */
 static bool near(double value, double printed)
@@ -480,119 +390,6 @@ static void check_order(void)
 	sp__layout_free(&l);
 }
 
-/* Looks up an A-page for few records, and releases it.  Returns true if it is in a frame. */
-static bool look_up_few(struct sp__clotho_user *u, uint64_t page, uint64_t bytes)
-{
-	const struct sp__groupset one = first_groups(1);
-	struct sp__clotho_pin pin = { 0 };
-	const int rc = sp__clotho_pin_few(u, &one, page, bytes, &pin);
-
-	if (rc != SP_READY && rc != SP_END)
-		abort();
-	sp__clotho_unpin(&pin);
-	return rc == SP_READY;
-}
-
-/* Frames of 15 A-pages of one column, for reads of one cell. */
-static void check_few(void)
-{
-	const uint64_t records = UINT64_C(63) * 15 * 400;
-	struct sp__table_layout l = layout_of_r();
-	struct sp_pool_opts o = { .bytes = 100 << 10,
-				  .frame_bytes = THESIS_FRAME,
-				  .manager = SP_POOL_QUERY };
-	struct sp__clotho_user u = {
-		.pool = open_pool(&o), .layout = &l, .records = &records, .fetch = fetch_nothing
-	};
-	const struct sp__groupset one = first_groups(1);
-	struct sp__rng rng = { 51 };
-	struct sp_pool_counters c;
-	uint64_t fetched, n = 0;
-	bool never = false, hot = true;
-
-	attach(&u);
-	while (n < 100 && !look_up_few(&u, n % 15, 512))
-		n++;
-	ok(n == 14 && look_up_few(&u, 3, 512), "a frame of 15 cells is read for the 15th (%llu)",
-	   (unsigned long long)n);
-	ok(look_up_few(&u, 15, THESIS_FRAME) && !look_up_few(&u, 30, 0),
-	   "one is read at once for all of its cells, and for none of them never");
-	sp_pool_counters(u.pool, &c);
-	for (uint64_t i = 0; i < c.frames; i++)
-		(void)look_up(&u, &one, 15 * i);
-	fetched = c.frames;
-	for (unsigned i = 0; i < 100000; i++)
-		(void)look_up_few(&u, sp__rng_below(&rng, 15 * 400), 512);
-	sp_pool_counters(u.pool, &c);
-	fetched = c.misses - c.refused - fetched;
-	ok(fetched < 3 && c.hits > 100000 / 400 * (c.frames - 1),
-	   "reads of 400 frames at random: %llu frames read, %llu hits, %llu misses",
-	   (unsigned long long)fetched, (unsigned long long)c.hits, (unsigned long long)c.misses);
-	/* Half of the reads are in 15 A-pages. */
-	for (unsigned i = 0; i < 3000; i++) {
-		const bool cold = sp__rng_below(&rng, 2);
-
-		(void)look_up_few(&u, cold ? sp__rng_below(&rng, 15 * 400) : 4500 + i % 15, 512);
-		never |= look_up_few(&u, 15 * 399, 0);
-	}
-	for (unsigned i = 0; i < 15; i++)
-		hot &= look_up_few(&u, 4500 + i, 512);
-	ok(hot && !never, "a frame that is asked for often takes the place of others");
-	ok(u.pool->budget.peak_bytes <= o.bytes, "memory within the budget");
-	sp__clotho_detach(&u);
-	sp_pool_close(u.pool);
-	sp__layout_free(&l);
-}
-
-/* Reads `pages` A-pages again and again, as one read.  Returns the hits of the last time. */
-static uint64_t hits_of_scans(struct sp__clotho_user *u, uint64_t pages)
-{
-	const struct sp__groupset one = first_groups(1);
-	struct sp_pool_counters before, c;
-
-	for (unsigned i = 0; i < 5; i++) {
-		sp_pool_counters(u->pool, &before);
-		for (uint64_t page = 0; page < pages; page += 15) {
-			struct sp__clotho_pin pin = { .passes = sp__clotho_exceeds(u, &one,
-										   pages * 63) };
-
-			if (sp__clotho_pin(u, &one, page, &pin) != SP_READY)
-				abort();
-			sp__clotho_unpin(&pin);
-		}
-	}
-	sp_pool_counters(u->pool, &c);
-	return c.hits - before.hits;
-}
-
-/* Scans that fit into the pool or do not, with a frame of another read. */
-static void check_passing(void)
-{
-	const uint64_t records = 63 * 15 * 40;
-	struct sp__table_layout l = layout_of_r();
-	struct sp_pool_opts o = { .bytes = 100 << 10,
-				  .frame_bytes = THESIS_FRAME,
-				  .manager = SP_POOL_QUERY };
-	struct sp__clotho_user u = {
-		.pool = open_pool(&o), .layout = &l, .records = &records, .fetch = fetch_nothing
-	};
-	struct sp_pool_counters c;
-	bool stays;
-
-	attach(&u);
-	sp_pool_counters(u.pool, &c);
-	ok(hits_of_scans(&u, 15 * c.frames) == c.frames, "a scan of all %llu frames finds all",
-	   (unsigned long long)c.frames);
-	(void)look_up_few(&u, 15 * 39, THESIS_FRAME);
-	(void)hits_of_scans(&u, 15 * 2 * c.frames);
-	stays = look_up_few(&u, 15 * 39, 0);
-	ok(hits_of_scans(&u, 15 * 2 * c.frames) >= c.frames - 2 && stays,
-	   "one of twice as many finds most of the frames, and leaves that of another read");
-	sp__clotho_detach(&u);
-	sp_pool_close(u.pool);
-	sp__layout_free(&l);
-}
-
 static void check_refusals(void)
 {
 	const uint64_t records = 63;
@@ -618,8 +415,6 @@ int main(void)
 	check_frames();
 	check_worst_case();
 	check_order();
-	check_few();
-	check_passing();
 	check_refusals();
 	for (unsigned i = 0; i < 12; i++) {
 		o.manager = i % 3;
