@@ -153,7 +153,7 @@ texts()
 	refuse '^xtable: v1: is neither a plain file nor a block device' scan t
 	rmdir v1
 	cp kept v1
-	refuse 'drives of .* bytes, and this one has .*: load it once more for other drives' \
+	refuse 'drives of .* bytes, and this one has .*: convert it to other drives' \
 		scan t --volume=sim:atlas10k3-like
 	refuse '^xtable: v1: is not a table' scan v1
 	refuse '^xtable: v1: is the table itself' append t v1

@@ -393,6 +393,10 @@ static void along_tracks(unsigned drives, uint64_t records, unsigned singles)
 	judge_heads("update 100 c2,c6");
 	judge_records(1, "c6", true, singles / 2);
 	judge_records(100, "c2,c6", true, 5);
+	if (records < RECORDS)
+		return;
+	judge_records(20, "c9", true, 5);
+	judge_append();
 }
 
 /* Runs them on one drive and on several: the first model, or all of them. */
