@@ -325,7 +325,7 @@ static void on_model(unsigned singles, bool few)
 	judge_records(300, "c2,c6", true, 5);
 	if (few)
 		return;
-	judge_records(20, "c9", true, 5);
+	judge_records(20, "c9", true, 15);
 	judge_append();
 }
 
@@ -395,7 +395,7 @@ static void along_tracks(unsigned drives, uint64_t records, unsigned singles)
 	judge_records(100, "c2,c6", true, 5);
 	if (records < RECORDS)
 		return;
-	judge_records(20, "c9", true, 5);
+	judge_records(20, "c9", true, 15);
 	judge_append();
 }
 

@@ -18,7 +18,7 @@ int sp__cellreader_open(struct sp__cellreader *r, struct sp__tablefile *file,
 	const uint32_t cell_bytes = file->layout.cell_bytes;
 
 	*r = (struct sp__cellreader){ .file = file };
-	r->max = (uint32_t)sp__max(SP__READER_BYTES / cell_bytes, 1);
+	r->max = sp__cellreader_max(cell_bytes);
 	r->data = malloc((size_t)r->max * cell_bytes);
 	if (!r->data)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);

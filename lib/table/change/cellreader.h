@@ -17,6 +17,12 @@ struct sp__cellreader {
 	uint64_t first, cells; /* in memory */
 };
 
+/* Returns the cells of a window. */
+static inline uint32_t sp__cellreader_max(uint32_t cell_bytes)
+{
+	return cell_bytes < SP__READER_BYTES ? SP__READER_BYTES / cell_bytes : 1;
+}
+
 /* Returns 0 or -ENOMEM.  The memory is charged to the file's budget. */
 SP_MUST_CHECK int sp__cellreader_open(struct sp__cellreader *r, struct sp__tablefile *file,
 				      struct sp_errinfo *err);

@@ -3,8 +3,8 @@
  * Changes texts in their cells if none changes its length; otherwise copies the texts of the
  * directory row to new cells, with the new ones among them.
  *
- * Memory: the ends of the texts of a directory row, a window of cells that are read, and a cell
- * that is being made.
+ * Memory: the ends of the texts of a directory row, a window of cells that are read, and one of
+ * cells that are being made.
  */
 #include "base/err.h"
 #include "base/minmax.h"
@@ -18,13 +18,20 @@ struct change {
 	size_t from, to; /* entries */
 	uint32_t before; /* record of the batch with which the directory row begins */
 	struct sp__text_place old;
-	uint64_t cell; /* of the file, which is being made */
-	uint32_t used; /* bytes of it */
+	uint64_t cell; /* of the file: the first one that is being made */
+	uint32_t made; /* cells from there on that are complete */
+	uint32_t used; /* bytes of the next one */
 };
 
 static uint32_t payload(const struct change *c)
 {
 	return sp__cell_payload(c->u->file->layout.cell_bytes);
+}
+
+/* Returns the cell that is being made. */
+static uint8_t *making(const struct change *c)
+{
+	return c->u->cells + (size_t)c->made * c->u->file->layout.cell_bytes;
 }
 
 static struct sp__new_text text_of(const struct change *c, size_t k)
@@ -65,8 +72,12 @@ static int take_ends(const struct change *c, const uint8_t *cell, uint64_t numbe
 	return 0;
 }
 
-/* Reads the ends of an A-page, from record `first` of the directory row on. */
-static int read_page(const struct change *c, uint64_t page, uint32_t first, uint32_t records)
+/*
+ * Reads the ends of an A-page, from record `first` of the directory row on.  pages: of the row, from
+ * this one on, whose cells are consecutive along a track if they have one each.
+ */
+static int read_page(const struct change *c, uint64_t page, uint32_t pages, uint32_t first,
+		     uint32_t records)
 {
 	struct sp__tablefile *f = c->u->file;
 	const uint32_t group = f->layout.places[c->column].group;
@@ -77,11 +88,12 @@ static int read_page(const struct change *c, uint64_t page, uint32_t first, uint
 
 	for (uint32_t j = 0; !rc && j < cells; j++) {
 		uint32_t n = (uint32_t)sp__min(records - j * max, max);
-		uint64_t number, run;
+		uint64_t number, run = cells - j;
 
+		if (f->layout.lanes)
+			run = f->layout.groups[group].cells == 1 ? pages : 1;
 		run = sp__map_run(&f->map, SP__AREA_DATA,
-				  sp__layout_cell(&f->layout, page, group, j),
-				  f->layout.lanes ? 1 : cells - j, &number);
+				  sp__layout_cell(&f->layout, page, group, j), run, &number);
 		rc = sp__cellreader_get(&c->u->reader, number, number + run, &cell, c->u->err);
 		if (!rc)
 			rc = sp__tablefile_check_cell(f, number, n, SP__CELL_VALUES, cell,
@@ -97,14 +109,14 @@ static int read_ends(const struct change *c, uint64_t e)
 {
 	const struct sp__table_layout *l = &c->u->file->layout;
 	const uint64_t records = c->u->file->superblock.records;
-	uint64_t page = e * l->row_pages;
+	const uint64_t page = e * l->row_pages;
+	const uint64_t pages = sp__min(l->row_pages, sp__layout_pages(l, records) - page);
 	uint32_t first = 0, n;
 	int rc = 0;
 
-	for (uint32_t k = 0; !rc && k < l->row_pages; k++, first += n) {
+	for (uint32_t k = 0; !rc && k < pages; k++, first += n) {
 		n = sp__layout_page_records(l, records, page + k);
-		if (n)
-			rc = read_page(c, page + k, first, n);
+		rc = read_page(c, page + k, (uint32_t)pages - k, first, n);
 	}
 	return rc;
 }
@@ -135,8 +147,8 @@ static int old_cell(const struct change *c, uint64_t number, const uint8_t **cel
 
 static void seal(const struct change *c)
 {
-	sp__cell_seal(c->u->cell, c->u->file->layout.cell_bytes, 0, SP__CELL_TEXT,
-		      c->u->file->superblock.id, c->cell);
+	sp__cell_seal(making(c), c->u->file->layout.cell_bytes, 0, SP__CELL_TEXT,
+		      c->u->file->superblock.id, c->cell + c->made);
 }
 
 /* Changes bytes of the old texts from `at` on, in ascending order. */
@@ -153,16 +165,16 @@ static int replace(struct change *c, uint64_t at, struct sp__new_text t)
 		if (number != c->cell) {
 			if (c->cell) {
 				seal(c);
-				rc = sp__redo_put(c->u->file, c->cell, c->u->cell, c->u->err);
+				rc = sp__redo_put(c->u->file, c->cell, c->u->cells, c->u->err);
 			}
 			if (!rc)
 				rc = old_cell(c, number, &cell);
 			if (rc)
 				break;
-			memcpy(c->u->cell, cell, c->u->file->layout.cell_bytes);
+			memcpy(c->u->cells, cell, c->u->file->layout.cell_bytes);
 			c->cell = number;
 		}
-		memcpy(c->u->cell + in, t.text + done, part);
+		memcpy(c->u->cells + in, t.text + done, part);
 	}
 	return rc;
 }
@@ -176,15 +188,26 @@ static int change_in_place(struct change *c)
 	if (rc || !c->cell)
 		return rc;
 	seal(c);
-	return sp__redo_put(c->u->file, c->cell, c->u->cell, c->u->err);
+	return sp__redo_put(c->u->file, c->cell, c->u->cells, c->u->err);
 }
 
-static int write_cell(struct change *c)
+/* Writes the cells that are complete. */
+static int write_cells(struct change *c)
 {
-	memset(c->u->cell + c->used, 0, payload(c) - c->used);
+	const uint32_t n = c->made;
+
+	c->cell += n;
+	c->made = 0;
+	return n ? sp__tablefile_write(c->u->file, c->cell - n, n, c->u->cells, c->u->err) : 0;
+}
+
+static int complete_cell(struct change *c)
+{
+	memset(making(c) + c->used, 0, payload(c) - c->used);
 	seal(c);
 	c->used = 0;
-	return sp__tablefile_write(c->u->file, c->cell++, 1, c->u->cell, c->u->err);
+	c->made++;
+	return c->made < c->u->reader.max ? 0 : write_cells(c);
 }
 
 /* Adds bytes to the new cells. */
@@ -195,10 +218,10 @@ static int add(struct change *c, const void *text, size_t bytes)
 
 	for (size_t part; !rc && bytes; from += part, bytes -= part) {
 		part = sp__min(bytes, payload(c) - c->used);
-		memcpy(c->u->cell + c->used, from, part);
+		memcpy(making(c) + c->used, from, part);
 		c->used += (uint32_t)part;
 		if (c->used == payload(c))
-			rc = write_cell(c);
+			rc = complete_cell(c);
 	}
 	return rc;
 }
@@ -261,7 +284,9 @@ static int move(struct change *c, int64_t shift, uint8_t *entry)
 	if (!rc)
 		rc = copy(c, at, c->old.bytes);
 	if (!rc && c->used)
-		rc = write_cell(c);
+		rc = complete_cell(c);
+	if (!rc)
+		rc = write_cells(c);
 	sp__directory_set_text(entry, &new);
 	return rc;
 }

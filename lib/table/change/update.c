@@ -61,6 +61,13 @@ static uint64_t max_cells(const struct sp__tableupdate *u, uint64_t records, uin
 	return cells;
 }
 
+static size_t window_bytes(const struct sp__tableupdate *u)
+{
+	const uint32_t cell_bytes = u->file->layout.cell_bytes;
+
+	return (size_t)sp__cellreader_max(cell_bytes) * cell_bytes;
+}
+
 static int open_memory(struct sp__tableupdate *u)
 {
 	const size_t row_bytes = sp__directory_row_bytes(u->file);
@@ -69,8 +76,8 @@ static int open_memory(struct sp__tableupdate *u)
 	u->texts = calloc(u->n + 1, sizeof(*u->texts));
 	u->row = malloc(row_bytes + 1);
 	u->old_row = malloc(row_bytes + 1);
-	u->cell = malloc(u->file->layout.cell_bytes);
-	if (!u->texts || !u->row || !u->old_row || !u->cell)
+	u->cells = malloc(window_bytes(u));
+	if (!u->texts || !u->row || !u->old_row || !u->cells)
 		return no_memory(u);
 	for (uint32_t i = 0; i < u->n; i++) {
 		u->texts[i] = u->ntexts;
@@ -124,7 +131,7 @@ void sp__tableupdate_close(struct sp__tableupdate *u)
 	free(u->texts);
 	free(u->row);
 	free(u->old_row);
-	free(u->cell);
+	free(u->cells);
 	free(u->ends);
 	*u = (struct sp__tableupdate){ 0 };
 }

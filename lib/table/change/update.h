@@ -64,7 +64,7 @@ struct sp__tableupdate {
 	struct sp__cellreader reader;
 	struct sp__areastream directory; /* which is read: a row is as before until it is written */
 	uint8_t *row, *old_row;		 /* of the directory */
-	uint8_t *cell;			 /* which is being made */
+	uint8_t *cells;			 /* of texts, which are being made: a window */
 	uint32_t *ends;			 /* of the texts of a directory row */
 	uint64_t records;		 /* put so far */
 	struct sp__io_counters io;	 /* of the requests that read cells which change */

@@ -68,23 +68,27 @@ static int move_texts(struct sp__cost_maker *m, uint32_t column, uint64_t record
 	const uint64_t row = sp__layout_row_records(l);
 	const uint64_t begin = record / row * row, end = sp__cost_row_end(t, record);
 	const uint32_t f = l->places[column].group;
+	uint64_t cells;
 	double bytes;
 	int rc = sp__cost_text_mean(&m->r, column, record, &bytes);
 
 	for (uint64_t at = begin, to; at < end; at = to) {
-		to = sp__min(at + l->page_records, end);
+		/* An A-page by itself, or what the row has of a lane. */
+		to = l->lanes && l->groups[f].cells == 1 ? end : sp__min(at + l->page_records, end);
 		for (uint32_t k = 0; !rc && k < sp__layout_lines_of(l, f); k++) {
 			struct sp__layout_run run = sp__layout_run(l, f, k, at, to - 1);
 
 			rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, run.cell, run.cells);
-			rc = rc ? rc : sp__cost_wait(&m->r); /* an A-page by itself */
+			rc = rc ? rc : sp__cost_wait(&m->r);
 		}
 	}
 	if (!rc)
 		rc = sp__cost_texts(&m->r, column, begin, end);
-	bytes *= (double)(end - begin);
-	for (; !rc && bytes > 0; bytes -= sp__cell_payload(l->cell_bytes))
-		rc = sp__cost_behind(&m->r, m->r.taken, l->cell_bytes);
+	cells = (uint64_t)ceil(bytes * (double)(end - begin) / sp__cell_payload(l->cell_bytes));
+	for (uint64_t n; !rc && cells; cells -= n) {
+		n = sp__min(cells, m->r.max_cells);
+		rc = sp__cost_behind(&m->r, m->r.taken, n * l->cell_bytes);
+	}
 	return rc;
 }
 
