@@ -3,9 +3,7 @@
  * Runs a compression program as a child process: PROG packs its standard input to its standard
  * output, PROG -d unpacks, as for sort --compress-program.
  *
- * The child gets the two descriptors as 0 and 1 and inherits standard error.  Its signal mask is
- * empty, and all signals that the parent can have caught or ignored (SIGPIPE too) have default
- * dispositions.  Every other descriptor must be close-on-exec.
+ * The child gets the two descriptors as 0 and 1 and inherits standard error (base/child.h).
  */
 #pragma once
 
