@@ -15,6 +15,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "benchset/stat.h"
+#include "report/load.h"
 #include "report/report_bench.h"
 #include "report/read.h"
 
@@ -35,30 +36,9 @@ static int refuse_no_effect(const json_t *doc, const char *path, struct sp_errin
 
 static int load(json_t **doc, const char *path, struct sp_errinfo *err)
 {
-	const struct sp__document *run = &sp__documents[SP__DOC_RUN];
-	FILE *f = fopen(path, "re");
-	json_error_t error;
-	int rc = 0;
+	int rc = sp__report_load(doc, SP__DOC_RUN, path, err);
 
-	if (!f)
-		return sp__err(err, -errno, "open", path, -1);
-	errno = 0;
-	*doc = json_loadf(f, 0, &error);
-	if (!*doc && ferror(f))
-		rc = errno ? -errno : -EIO;
-	fclose(f);
-	if (rc)
-		return sp__err(err, rc, "read", path, -1);
-	if (!*doc)
-		return sp__errf(err, SP_EFORMAT, "read", path, -1, "line %d: %s", error.line,
-				error.text);
-	if (strcmp(word(*doc, "schema"), run->schema) != 0 ||
-	    strcmp(word(*doc, "kind"), run->kind) != 0 ||
-	    !json_is_object(json_object_get(*doc, "config")) ||
-	    !json_is_object(json_object_get(*doc, "result")))
-		return sp__errf(err, SP_EFORMAT, "read", path, -1,
-				"is not a report of aiobench run");
-	return refuse_no_effect(*doc, path, err);
+	return rc ? rc : refuse_no_effect(*doc, path, err);
 }
 
 /* Computes requests per second of each group of windows, or their mean latency. */
