@@ -16,6 +16,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 MODELDIR ?= $(PREFIX)/share/spindle/models
 SCHEMADIR ?= $(PREFIX)/share/spindle/schemas
+ADAPTERDIR ?= $(PREFIX)/share/spindle/dbmbench
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -76,6 +77,8 @@ MODELS := $(sort $(wildcard lib/dev/models/*.json))
 SCHEMA_SRC := $(sort $(wildcard lib/report/schemas/*.json))
 SCHEMAS := $(sort $(notdir $(SCHEMA_SRC)) \
 	$(shell sed -nE 's|.*"(spindle\.[a-z-]+)/([0-9]+)".*|\1-\2.json|p' lib/report/documents.c tools/vdisk/status.h))
+# dbmbench finds its adapters beside its own folder.
+ADAPTERS := $(sort $(wildcard tools/dbmbench/adapters/*))
 SCHEMA_PROGRAM := $(B)/obj/scripts/report-schemas
 MODEL_C := $(B)/gen/lib/dev/shipped.c
 MODEL_OBJ := $(B)/obj/lib/dev/shipped.o
@@ -107,8 +110,8 @@ EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all lib tools schemas completions
-all: lib tools schemas $(if $(VARIANT),,completions) ## library and tools, in build/lib and build/bin
+.PHONY: all lib tools schemas adapters completions
+all: lib tools schemas adapters $(if $(VARIANT),,completions) ## library and tools, in build/lib and build/bin
 lib: $(SO) $(STATIC)
 tools: $(TOOLS:%=$(B)/bin/%)
 	$(if $(FUSE),,@echo '  vdisk is not built: there is no libfuse3')
@@ -179,6 +182,10 @@ $(B)/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(SO)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lspindle $(TOOL_LIBS) $(SP_RPATH)
+
+adapters: $(ADAPTERS:tools/dbmbench/adapters/%=$(B)/share/spindle/dbmbench/%)
+$(B)/share/spindle/dbmbench/%: tools/dbmbench/adapters/%
+	$(Q)install -D -m 755 $< $@
 
 # For shells, from what each tool says about itself.
 COMPLETED := $(TOOLS:%=$(B)/completions/%.done)
@@ -314,6 +321,7 @@ RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}
 	MMAP_CUBE="$${MMAP_CUBE:-$(abspath $(B))/bin/mmap-cube}" \
 	XINDEX="$${XINDEX:-$(abspath $(B))/bin/xindex}" \
 	XTABLE="$${XTABLE:-$(abspath $(B))/bin/xtable}" \
+	DBMBENCH="$${DBMBENCH:-$(abspath $(B))/bin/dbmbench}" \
 	SP_TEST_STAGE="$${SP_TEST_STAGE-$(VARIANT)}" \
 	SP_TEST_VARIANT="$(VARIANT)" \
 	ASAN_OPTIONS="exitcode=99:detect_stack_use_after_return=1:$$ASAN_OPTIONS" \
@@ -455,6 +463,7 @@ INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/pkgconfig/libspindle.pc \
 	$(foreach m,$(notdir $(MANPAGES)),$(MANDIR)/man$(patsubst .%,%,$(suffix $(m)))/$(m)) \
 	$(MODELS:lib/dev/models/%=$(MODELDIR)/%) $(SCHEMAS:%=$(SCHEMADIR)/%) \
+	$(ADAPTERS:tools/dbmbench/adapters/%=$(ADAPTERDIR)/%) \
 	$(TOOLS:%=$(BASHCOMPDIR)/%) $(TOOLS:%=$(ZSHCOMPDIR)/_%) \
 	$(TOOLS:%=$(FISHCOMPDIR)/%.fish)
 # Programs linked with the library find it through the loader's cache, which only root can
@@ -466,7 +475,7 @@ loader_knows = PATH=$$PATH:/usr/sbin:/sbin; test "$$(id -u)" != 0 || ldconfig; \
 put = install -D -m $(1) $(2) "$(DESTDIR)$(3)"
 
 .PHONY: install uninstall
-install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELDIR, SCHEMADIR, ...COMPDIR
+install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELDIR, SCHEMADIR, ADAPTERDIR, ...COMPDIR
 	$(Q)set -e; for t in $(TOOLS); do $(call put,755,$(B)/bin/$$t,$(BINDIR)/$$t); done
 	$(Q)set -e; for h in $(HEADERS); do $(call put,644,lib/include/$$h,$(INCLUDEDIR)/$$h); done
 	$(Q)$(call put,755,$(SO),$(LIBDIR)/$(notdir $(SO)))
@@ -482,6 +491,8 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELD
 		$(call put,644,$(B)/$$m,$(MANDIR)/man$${m##*.}/$$m); rm $(B)/$$m; done
 	$(Q)set -e; for m in $(notdir $(MODELS)); do \
 		$(call put,644,lib/dev/models/$$m,$(MODELDIR)/$$m); done
+	$(Q)set -e; for a in $(notdir $(ADAPTERS)); do \
+		$(call put,755,tools/dbmbench/adapters/$$a,$(ADAPTERDIR)/$$a); done
 	$(Q)set -e; for s in $(SCHEMAS); do $(call put,644,$(B)/schemas/$$s,$(SCHEMADIR)/$$s); done
 	$(Q)set -e; for t in $(TOOLS); do \
 		$(call put,644,$(B)/completions/bash/$$t,$(BASHCOMPDIR)/$$t); \
@@ -491,6 +502,7 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELD
 uninstall: ## removes what install installed
 	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(f)')
 	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/spindle' '$(DESTDIR)$(MODELDIR)' '$(DESTDIR)$(SCHEMADIR)' \
+		'$(DESTDIR)$(ADAPTERDIR)' \
 		'$(DESTDIR)$(dir $(MODELDIR))' 2>/dev/null || true
 
 DIST := spindle-$(VERSION)

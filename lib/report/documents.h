@@ -18,6 +18,8 @@ enum sp__document_kind {
 	SP__DOC_TABLE_INFO,
 	SP__DOC_TABLE_COMPARISON,
 	SP__DOC_TABLE_RUN,
+	SP__DOC_DBM,
+	SP__DOC_DBM_COMPARE,
 	SP__DOC_SEQUENCE,
 	SP__DOC_SEQUENCE_COMPARISON,
 	SP__DOC_PROBE,
@@ -48,8 +50,8 @@ extern const struct sp__document sp__documents[SP__DOC_COUNT_];
 extern const struct sp_report_field sp__sort_document[], sp__sort_plan_document[],
 	sp__join_document[], sp__join_plan_document[], sp__index_document[], sp__cube_document[],
 	sp__cube_comparison_document[], sp__table_document[], sp__table_info_document[],
-	sp__table_comparison_document[], sp__table_run_document[], sp__sequence_document[],
-	sp__sequence_comparison_document[], sp__probe_document[], sp__probe_verify_document[],
-	sp__run_document[], sp__replay_document[], sp__sweep_document[], sp__mix_document[],
-	sp__compare_document[], sp__policy_document[], sp__preflight_document[],
-	sp__watch_document[];
+	sp__table_comparison_document[], sp__table_run_document[], sp__dbm_document[],
+	sp__dbm_compare_document[], sp__sequence_document[], sp__sequence_comparison_document[],
+	sp__probe_document[], sp__probe_verify_document[], sp__run_document[],
+	sp__replay_document[], sp__sweep_document[], sp__mix_document[], sp__compare_document[],
+	sp__policy_document[], sp__preflight_document[], sp__watch_document[];

@@ -17,6 +17,7 @@ bin=$build/bin
 aiobench=${AIOBENCH:-$bin/aiobench}
 blockseq=${BLOCKSEQ:-$bin/blockseq}
 cube=${MMAP_CUBE:-$bin/mmap-cube}
+dbmbench=${DBMBENCH:-$bin/dbmbench}
 diskprobe=${DISKPROBE:-$bin/diskprobe}
 vdisk=${VDISK:-$bin/vdisk}
 xgen=${XGEN:-$bin/xgen}

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <spindle/cube.h>
+#include <spindle/dbm.h>
 #include <spindle/index.h>
 #include <spindle/join.h>
 #include <spindle/policy.h>
@@ -174,6 +175,16 @@ SP_API struct sp_report *sp_report_table_comparison(const char *command, const c
  */
 SP_API struct sp_report *sp_report_table_run(const struct sp_table_run_opts *opts,
 					     const struct sp_table_run_result *result);
+
+/* Makes the report of a run of dbmbench (spindle/dbm.h).  Returns NULL if there is no memory. */
+SP_API struct sp_report *sp_report_dbm(const struct sp_dbm_opts *opts,
+				       const struct sp_dbm_result *result);
+/*
+ * Compares two documents of sp_report_dbm(): the queries and systems that both have.
+ * Returns 0; SP_EFORMAT if a file is not such a document; -ENOMEM; or -errno.
+ */
+SP_API SP_MUST_CHECK int sp_report_dbm_compare(struct sp_report **report, const char *file_a,
+					       const char *file_b, struct sp_errinfo *err);
 
 /*
  * Makes a document of schema spindle.cube-comparison/1 of mappings.

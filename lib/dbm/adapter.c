@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls the verbs of an adapter.
+ *
+ * What a verb prints goes to a file, LOGS/SYSTEM-VERB.out, so that nothing has to be read while it
+ * runs; standard error of all calls is LOGS/SYSTEM.log.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "dbm/adapter.h"
+#include "dbm/answers.h"
+#include "dbm/environment.h"
+
+#define WORDS_MAX 8
+#define DROP_NS UINT64_C(60000000000)
+
+static char *path_of(const char *folder, const char *name, const char *suffix)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s%s", folder, name, suffix) < 0 ? NULL : path;
+}
+
+int sp__adapter_open(struct sp__adapter *a, const struct sp__dbm_place *place, const char *text,
+		     const char *adapters, const char *work, struct sp_errinfo *err)
+{
+	const char *slash = strrchr(text, '/');
+
+	*a = (struct sp__adapter){ .place = place };
+	a->name = strdup(slash ? slash + 1 : text);
+	a->path = slash ? realpath(text, NULL) : path_of(adapters, text, "");
+	a->folder = a->name ? path_of(work, a->name, "") : NULL;
+	if (!a->path && slash)
+		return sp__err(err, -errno, "open", text, -1);
+	if (!a->name || !a->path || !a->folder)
+		return sp__err(err, -ENOMEM, "open", text, -1);
+	if (access(a->path, X_OK))
+		return slash || errno != ENOENT
+			       ? sp__err(err, -errno, "execute", a->path, -1)
+			       : sp__errf(
+					 err, -ENOENT, "open", text, -1,
+					 "there is no such system; the systems command lists them, "
+					 "an adapter of your own is given by a path with a slash");
+	return 0;
+}
+
+void sp__adapter_close(struct sp__adapter *a)
+{
+	free(a->name);
+	free(a->path);
+	free(a->folder);
+	*a = (struct sp__adapter){ 0 };
+}
+
+/* Files of a call. */
+struct files {
+	char *in, *out, *log;
+	long long log_from; /* bytes that the log had before */
+};
+
+static void free_files(struct files *f)
+{
+	free(f->in);
+	free(f->out);
+	free(f->log);
+}
+
+/* number: of a client; 0: the only one. */
+static int name_files(const struct sp__adapter *a, const char *verb, unsigned number,
+		      struct files *f)
+{
+	char suffix[64];
+	struct stat st;
+
+	*f = (struct files){ 0 };
+	snprintf(suffix, sizeof(suffix), number ? "-%.20s.%u" : "-%.20s", verb, number);
+	if (asprintf(&f->out, "%s/%s%s.out", a->place->logs, a->name, suffix) < 0)
+		f->out = NULL;
+	if (asprintf(&f->in, "%s/%s%s.in", a->place->logs, a->name, suffix) < 0)
+		f->in = NULL;
+	f->log = path_of(a->place->logs, a->name, ".log");
+	if (!f->out || !f->in || !f->log)
+		return -ENOMEM;
+	f->log_from = stat(f->log, &st) ? 0 : (long long)st.st_size;
+	return 0;
+}
+
+/* Reads the beginning of a file from an offset on, or its end: its last line. */
+static void read_text(const char *path, long long from, bool last, char *text, size_t capacity)
+{
+	FILE *f = fopen(path, "re");
+	size_t n = 0;
+
+	*text = 0;
+	if (!f)
+		return;
+	if (last) {
+		while (fseek(f, (long)from, SEEK_SET) == 0 && fgets(text, (int)capacity, f)) {
+			from = ftell(f);
+			n = strlen(text);
+		}
+	} else if (fseek(f, (long)from, SEEK_SET) == 0) {
+		n = fread(text, 1, capacity - 1, f);
+	}
+	fclose(f);
+	text[n] = 0;
+	while (n && text[n - 1] == '\n')
+		text[--n] = 0;
+}
+
+/* Describes how a call ended that has failed. */
+static int failed(const struct sp__adapter *a, const char *verb, const struct sp__dbm_call *c,
+		  const struct files *f, struct sp_errinfo *err)
+{
+	char line[160], how[64];
+
+	read_text(f->log, f->log_from, true, line, sizeof(line));
+	if (WIFSIGNALED(c->status))
+		snprintf(how, sizeof(how), "was ended by signal %d", WTERMSIG(c->status));
+	else
+		snprintf(how, sizeof(how), "ended with status %d", WEXITSTATUS(c->status));
+	return sp__errf(err, SP_ECHILD, "call", a->path, -1, "verb %s %s%s%s", verb, how,
+			*line ? ": " : "", line);
+}
+
+static int described(const struct sp__adapter *a, const char *verb, int rc, struct sp_errinfo *err)
+{
+	if (rc == -ETIMEDOUT)
+		return sp__errf(err, rc, "call", a->path, -1,
+				"verb %s has not ended after %.0f s; --timeout allows more", verb,
+				(double)a->place->limits.timeout_ns / 1e9);
+	return rc == -ECANCELED ? sp__err(err, rc, "call", a->path, -1) : rc;
+}
+
+int sp__adapter_call(struct sp__adapter *a, const char *const *arguments, char *lines,
+		     size_t capacity, struct sp_errinfo *err)
+{
+	const char *argv[WORDS_MAX] = { a->path };
+	struct sp__dbm_call c = { .argv = argv, .folder = a->folder };
+	struct sp__environment e;
+	struct files f;
+	int rc;
+
+	for (int i = 0; arguments[i]; i++)
+		argv[i + 1] = arguments[i];
+	rc = name_files(a, arguments[0], 0, &f);
+	if (!rc)
+		rc = sp__environment_make(&e, a);
+	if (rc) {
+		free_files(&f);
+		return sp__err(err, rc, "call", a->path, -1);
+	}
+	c.variables = e.variables;
+	c.out = f.out;
+	c.log = f.log;
+	rc = described(a, arguments[0], sp__calls_run(&c, 1, &a->place->limits, err), err);
+	if (!rc && c.status)
+		rc = failed(a, arguments[0], &c, &f, err);
+	if (!rc && lines)
+		read_text(f.out, 0, false, lines, capacity);
+	sp__environment_free(&e);
+	free_files(&f);
+	return rc;
+}
+
+int sp__adapter_version(struct sp__adapter *a, char line[SP__ADAPTER_LINE], struct sp_errinfo *err)
+{
+	static const char *const arguments[] = { "version", NULL };
+	struct sp_errinfo reason = SP_ERRINFO_INIT;
+	int rc = sp__adapter_call(a, arguments, line, SP__ADAPTER_LINE, &reason);
+
+	if (rc == SP_ECHILD) {
+		const char *text = strstr(reason.text, ": ");
+
+		snprintf(line, SP__ADAPTER_LINE, "%s", text ? text + 2 : reason.text);
+		return 1;
+	}
+	line[strcspn(line, "\n")] = 0;
+	if (rc)
+		*err = reason;
+	else if (!*line)
+		rc = sp__errf(err, SP_EFORMAT, "call", a->path, -1, "verb version prints nothing");
+	return rc;
+}
+
+/* Reads the numbers of the system's servers. */
+static int find_servers(struct sp__adapter *a, struct sp__dbm_servers *s, struct sp_errinfo *err)
+{
+	static const char *const arguments[] = { "pids", NULL };
+	char text[4096], *at = text, *end;
+	int rc = sp__adapter_call(a, arguments, text, sizeof(text), err);
+
+	s->n = 0;
+	while (!rc && *at && s->n < SP__SERVERS_MAX) {
+		long pid = strtol(at, &end, 10);
+
+		if (end == at || pid <= 0)
+			return sp__errf(err, SP_EFORMAT, "call", a->path, -1,
+					"verb pids prints what is no process: %.40s", at);
+		s->pids[s->n++] = (pid_t)pid;
+		at = end + strspn(end, " \n");
+	}
+	return rc;
+}
+
+static int write_questions(const char *path, const struct sp__dbm_question *q, unsigned n)
+{
+	FILE *f = fopen(path, "we");
+	int rc = 0;
+
+	if (!f)
+		return -errno;
+	for (unsigned i = 0; i < n; i++)
+		fprintf(f, "%s %u %u\n", sp_dbm_query_name(q[i].query), q[i].lo, q[i].hi);
+	rc = ferror(f) ? -EIO : 0;
+	return fclose(f) && !rc ? -errno : rc;
+}
+
+/* The calls of one unit. */
+struct unit {
+	struct sp__adapter *a;
+	const struct sp__dbm_question *questions;
+	unsigned n, clients;
+	struct sp__dbm_call *calls;
+	struct files *files;
+	struct sp__environment environment;
+};
+
+static int prepare(struct unit *u, const char *const *argv, struct sp_errinfo *err)
+{
+	int rc = sp__environment_make(&u->environment, u->a);
+
+	for (unsigned i = 0; !rc && i < u->clients; i++) {
+		struct files *f = &u->files[i];
+
+		rc = name_files(u->a, "run", u->clients > 1 ? i + 1 : 0, f);
+		if (!rc)
+			rc = write_questions(f->in, u->questions + (size_t)i * u->n, u->n);
+		u->calls[i] = (struct sp__dbm_call){ .argv = argv,
+						     .variables = u->environment.variables,
+						     .folder = u->a->folder,
+						     .in = f->in,
+						     .out = f->out,
+						     .log = f->log };
+	}
+	return rc ? sp__err(err, rc, "write", u->a->place->logs, -1) : 0;
+}
+
+/* Runs the calls of all clients and counts what they use. */
+static int measure(struct unit *u, struct sp_dbm_usage *used, struct sp_errinfo *err)
+{
+	struct sp__dbm_servers servers;
+	struct sp__usage_mark mark;
+	uint64_t begin, end = 0;
+	int rc = find_servers(u->a, &servers, err);
+
+	if (rc)
+		return rc;
+	rc = sp__counting_begin(u->a->place->counting, &servers, err);
+	if (rc)
+		return rc;
+	sp__usage_mark(&mark, &servers);
+	begin = sp__now_ns();
+	rc = described(u->a, "run", sp__calls_run(u->calls, u->clients, &u->a->place->limits, err),
+		       err);
+	if (rc) {
+		(void)!sp__counting_end(u->a->place->counting, NULL, NULL);
+		return rc;
+	}
+	for (unsigned i = 0; i < u->clients; i++) {
+		sp__usage_add_child(used, &u->calls[i].used);
+		end = u->calls[i].ended_ns > end ? u->calls[i].ended_ns : end;
+	}
+	used->wall_s += (double)(end - begin) / 1e9;
+	sp__usage_add_since(used, &mark, &servers);
+	return sp__counting_end(u->a->place->counting, used, err);
+}
+
+static int check(const struct unit *u, const struct sp__dbm_truth *truth, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < u->clients; i++) {
+		if (u->calls[i].status)
+			rc = failed(u->a, "run", &u->calls[i], &u->files[i], err);
+		else if (truth)
+			rc = sp__answers_check(u->files[i].out, truth,
+					       u->questions + (size_t)i * u->n, u->n, err);
+	}
+	return rc;
+}
+
+int sp__adapter_run(struct sp__adapter *a, const struct sp__dbm_truth *truth,
+		    const struct sp__dbm_question *questions, unsigned n, unsigned clients,
+		    struct sp_dbm_usage *used, struct sp_errinfo *err)
+{
+	const char *const argv[] = { a->path, "run", NULL };
+	struct unit u = { .a = a, .questions = questions, .n = n, .clients = clients };
+	int rc = 0;
+
+	u.calls = calloc(clients, sizeof(*u.calls));
+	u.files = calloc(clients, sizeof(*u.files));
+	if (!u.calls || !u.files)
+		rc = sp__err(err, -ENOMEM, "call", a->path, -1);
+	if (!rc)
+		rc = prepare(&u, argv, err);
+	if (!rc)
+		rc = measure(&u, used, err);
+	if (!rc)
+		rc = check(&u, truth, err);
+	for (unsigned i = 0; u.files && i < clients; i++)
+		free_files(&u.files[i]);
+	sp__environment_free(&u.environment);
+	free(u.files);
+	free(u.calls);
+	return rc;
+}
+
+int sp__adapter_drop(struct sp__adapter *a, struct sp_errinfo *err)
+{
+	static const char *const arguments[] = { "drop", NULL };
+	const struct sp__dbm_place *was = a->place;
+	struct sp__dbm_place place;
+	int rc;
+
+	if (!a->started)
+		return 0;
+	place = *was;
+	place.limits = (struct sp__dbm_limits){ .timeout_ns = DROP_NS };
+	a->place = &place;
+	rc = sp__adapter_call(a, arguments, NULL, 0, err);
+	a->place = was;
+	a->started = false;
+	return rc;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts of the processor as valgrind's cachegrind simulates it.
+ */
+#pragma once
+
+#include <spindle/dbm.h>
+
+/* What is put before a program, which runs in a folder beside sim/. */
+#define SP__CACHEGRIND                                                                             \
+	"valgrind --tool=cachegrind --cache-sim=yes --branch-sim=yes --log-file=/dev/null "        \
+	"--cachegrind-out-file=../sim/%p.out"
+
+/*
+ * Adds the counts of one result of cachegrind to events; those that it has not stay NaN or as they
+ * were.  Returns 0; SP_EFORMAT if it is none; or -errno.
+ */
+SP_MUST_CHECK int sp__cachegrind_add(const char *path, double *events, struct sp_errinfo *err);
+/* Adds and removes all results in a folder.  Errors as above. */
+SP_MUST_CHECK int sp__cachegrind_take(const char *folder, double *events, struct sp_errinfo *err);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command run.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <spindle/report.h>
+#include "gnuplot.h"
+#include "outputs.h"
+#include "signals.h"
+#include "dbmbench.h"
+
+static void show_progress(void *arg, const char *system, const char *what, double share_done)
+{
+	(void)arg;
+	progress_draw("%3.0f %%  %s: %s", 100 * share_done, quote_plain(system), what);
+}
+
+/* Takes all systems that work here.  They are never freed, since they are in use to the end. */
+static void take_all(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_dbm_system *systems;
+	size_t n;
+	int rc = sp_dbm_systems(c->run.adapters, &systems, &n, &err);
+
+	if (rc)
+		die_of(rc, &err);
+	for (size_t i = 0; i < n && c->run.nsystems < SP_DBM_SYSTEMS_MAX; i++)
+		if (systems[i].version)
+			c->names[c->run.nsystems++] = must_copy(systems[i].name);
+	if (!c->run.nsystems)
+		die("%s: no system works here; `dbmbench systems` says why",
+		    quote_file(c->run.adapters));
+	sp_dbm_systems_free(systems, n);
+}
+
+/* Writes one of the files of the result folder by a function. */
+static void write_file(const struct config *c, const char *name, const struct sp_dbm_result *r,
+		       const struct sp_report *report)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_outfile *out;
+	char *path;
+	FILE *f;
+	int fd;
+
+	if (asprintf(&path, "%s/%s", c->run.folder, name) < 0)
+		die_sys(ENOMEM, "%s", name);
+	if (sp_outfile_open(&out, path, 0, &err) < 0)
+		output_die(&err);
+	fd = sp_outfile_begin(out, &err);
+	f = fd < 0 ? NULL : fdopen(dup(fd), "w");
+	if (!f)
+		output_die(&err);
+	if (report && sp_report_json(report, f))
+		die_sys(errno, "%s", quote_file(path));
+	if (!report)
+		table_write(f, name[0] == 't' ? TABLE_MARKDOWN : TABLE_CSV, r);
+	if (ferror(f) | fclose(f))
+		die_sys(errno, "%s", quote_file(path));
+	if (sp_outfile_commit(out, &err) < 0)
+		output_die(&err);
+	sp_outfile_close(out, &err);
+	free(path);
+}
+
+static void print_head(const struct sp_dbm_result *r)
+{
+	printf("T1: %llu records, T2: %llu; %s, %u processors\n", (unsigned long long)r->t1_records,
+	       (unsigned long long)r->t2_records,
+	       *r->machine ? quote_plain(r->machine) : "unknown processor", r->processors);
+	printf("counters: %s%s%s\n", sp_dbm_counters_name(r->counters),
+	       r->counters_reason ? ", since " : "",
+	       r->counters_reason ? quote_plain(r->counters_reason) : "");
+}
+
+/* Prints and writes what was measured.  Returns the exit status. */
+static int finish(struct config *c, const struct sp_dbm_result *r)
+{
+	struct sp_report *report = sp_report_dbm(&c->run, r);
+	int status = 0;
+
+	if (!report)
+		die_sys(ENOMEM, "report");
+	write_file(c, "report.json", r, report);
+	write_file(c, "table.md", r, NULL);
+	write_file(c, "results.csv", r, NULL);
+	if (c->json) {
+		(void)!sp_report_json(report, stdout);
+	} else {
+		print_head(r);
+		table_write(stdout, TABLE_TEXT, r);
+	}
+	sp_report_free(report);
+	if (c->plot)
+		plot_result(c->plot, r);
+	for (size_t i = 0; i < r->nsystems; i++)
+		if (r->systems[i].version && r->systems[i].failure) {
+			msg("%s was left out: %s", quote_file(r->systems[i].name),
+			    quote_plain(r->systems[i].failure));
+			status = NEGATIVE;
+		}
+	for (size_t i = 0; i < r->ncells; i++)
+		status = r->cells[i].plan_lacks ? NEGATIVE : status;
+	if (r->stopped)
+		msg("stopped early: the report has what was measured");
+	return status;
+}
+
+int command_run(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_dbm_result result;
+	int rc, status = 0;
+
+	if (!c->run.nsystems)
+		take_all(c);
+	if (progress_wanted(c->progress, 1))
+		c->run.progress = show_progress;
+	signals_interrupt();
+	c->run.stop = &interrupted;
+	rc = sp_dbm_run(&c->run, &result, &err);
+	progress_wipe();
+	if (!rc || result.nunits)
+		status = finish(c, &result);
+	sp_dbm_free(&result);
+	if (rc)
+		die_of(rc, &err);
+	return status;
+}
