@@ -12,10 +12,10 @@
 
 /* What all adapters of a run share. */
 struct sp__dbm_place {
-	const char *logs;	       /* folder for what adapters print; NULL: nothing is kept */
-	const char *t1, *t2;	       /* absolute paths; NULL: not made yet */
-	const char *wrap;	       /* before programs, to simulate a processor; NULL: nothing */
-	struct sp__counting *counting; /* NULL: nothing is counted */
+	const char *logs;    /* folder for what adapters print; NULL: nothing is kept */
+	const char *t1, *t2; /* absolute paths; NULL: not made yet */
+	const char *wrap;    /* before programs, to simulate a processor; NULL: nothing */
+	struct sp__dbm_counting *counting; /* NULL: nothing is counted */
 	unsigned parallel;
 	uint32_t record_bytes;
 	struct sp__dbm_limits limits;

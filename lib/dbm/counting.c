@@ -32,8 +32,8 @@ static bool has_valgrind(void)
 	return status == 0;
 }
 
-static int take_cachegrind(struct sp__counting *c, const char *reason, char *text, size_t capacity,
-			   struct sp_errinfo *err)
+static int take_cachegrind(struct sp__dbm_counting *c, const char *reason, char *text,
+			   size_t capacity, struct sp_errinfo *err)
 {
 	if (!has_valgrind())
 		return sp__errf(err, SP_EUNSUP, "count", NULL, -1,
@@ -43,12 +43,12 @@ static int take_cachegrind(struct sp__counting *c, const char *reason, char *tex
 	return 0;
 }
 
-int sp__counting_open(struct sp__counting *c, enum sp_dbm_counters asked, const char *sim,
+int sp__counting_open(struct sp__dbm_counting *c, enum sp_dbm_counters asked, const char *sim,
 		      char *reason, size_t capacity, struct sp_errinfo *err)
 {
 	struct sp_errinfo no_hw = SP_ERRINFO_INIT;
 
-	*c = (struct sp__counting){ .kind = SP_DBM_COUNTERS_NONE, .sim = sim };
+	*c = (struct sp__dbm_counting){ .kind = SP_DBM_COUNTERS_NONE, .sim = sim };
 	*reason = 0;
 	if (asked == SP_DBM_COUNTERS_NONE)
 		return 0;
@@ -69,14 +69,14 @@ int sp__counting_open(struct sp__counting *c, enum sp_dbm_counters asked, const 
 	return 0;
 }
 
-int sp__counting_begin(struct sp__counting *c, const struct sp__dbm_servers *servers,
+int sp__counting_begin(struct sp__dbm_counting *c, const struct sp__dbm_servers *servers,
 		       struct sp_errinfo *err)
 {
 	return c && c->active && c->kind == SP_DBM_COUNTERS_HW ? sp__hw_begin(&c->hw, servers, err)
 							       : 0;
 }
 
-int sp__counting_end(struct sp__counting *c, struct sp_dbm_usage *used, struct sp_errinfo *err)
+int sp__counting_end(struct sp__dbm_counting *c, struct sp_dbm_usage *used, struct sp_errinfo *err)
 {
 	for (int i = 0; used && i < SP_DBM_EVENTS; i++)
 		used->events[i] = used->kernel[i] = NAN;

@@ -29,7 +29,8 @@ const char *sp__dbm_keep(struct sp_dbm_result *result, const char *text)
 		free(copy);
 		return NULL;
 	}
-	return t->list[t->n++] = copy;
+	t->list[t->n++] = copy;
+	return copy;
 }
 
 void sp_dbm_free(struct sp_dbm_result *result)

@@ -23,7 +23,7 @@ struct sp__dbm_run {
 	struct sp__dbm_truth truth;
 	struct sp__dbm_place place;   /* of the adapters */
 	struct sp__adapter *adapters; /* as result->systems */
-	struct sp__counting counting;
+	struct sp__dbm_counting counting;
 	double (*simulated)[SP_DBM_EVENTS]; /* of each cell: of one query; NULL: not simulated */
 	struct sp__dbm_row *rows;
 	size_t nrows;

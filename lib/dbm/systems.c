@@ -95,6 +95,8 @@ int sp_dbm_systems(const char *adapters, struct sp_dbm_system **systems, size_t 
 		rc = sp__err(err, -errno, "create", work, -1);
 	if (rc)
 		return rc;
+	if (chmod(work, 0755)) /* a system can run as another user */
+		rc = sp__err(err, -errno, "chmod", work, -1);
 	for (size_t i = 0; !rc && i < *found; i++)
 		rc = ask(&(*systems)[i], adapters, work, err);
 	if (sp__folder_remove(work) && !rc)
