@@ -4,9 +4,9 @@
  *
  * Each system is an adapter, a program with the verbs that dbmbench(1) describes.  The tables T1
  * and T2 are generated (spindle/gen.h); so all answers are known, and each answer of a system is
- * compared.  Queries are put in work units: queries of one selectivity, whose bounds are drawn
- * anew.  All systems get the same units, in rounds of each query; in each round they take turns in a new random
- * order, so that a temporary disturbance of the machine affects all alike.
+ * compared.  Queries are put in work units: queries of one selectivity, each with bounds of its
+ * own.  All systems get the same units, in rounds of each query, and each round visits them in a
+ * new random order, so that a temporary disturbance of the machine affects all alike.
  *
  * Source: Shao 2008, chapter 3.
  *
@@ -177,6 +177,7 @@ SP_API void sp_dbm_free(struct sp_dbm_result *result);
  */
 SP_API SP_MUST_CHECK int sp_dbm_systems(const char *adapters, struct sp_dbm_system **systems,
 					size_t *found, struct sp_errinfo *err);
+/* Frees what sp_dbm_systems() has found. */
 SP_API void sp_dbm_systems_free(struct sp_dbm_system *systems, size_t n);
 
 SP_ENUM(sp_dbm_query)

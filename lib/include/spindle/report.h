@@ -176,11 +176,15 @@ SP_API struct sp_report *sp_report_table_comparison(const char *command, const c
 SP_API struct sp_report *sp_report_table_run(const struct sp_table_run_opts *opts,
 					     const struct sp_table_run_result *result);
 
-/* Makes the report of a run of dbmbench (spindle/dbm.h).  Returns NULL if there is no memory. */
+/*
+ * Makes a document of schema spindle.dbmbench/1 of a run.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_dbm(const struct sp_dbm_opts *opts,
 				       const struct sp_dbm_result *result);
 /*
- * Compares two documents of sp_report_dbm(): the queries and systems that both have.
+ * Compares two files with documents of sp_report_dbm(), B with A: the queries and systems that both
+ * measured, in a document of schema spindle.dbmbench-comparison/1.
  * Returns 0; SP_EFORMAT if a file is not such a document; -ENOMEM; or -errno.
  */
 SP_API SP_MUST_CHECK int sp_report_dbm_compare(struct sp_report **report, const char *file_a,
