@@ -23,8 +23,7 @@
 	"Examples:\n"                                                                              \
 	"  dbmbench systems\n"                                                                     \
 	"  dbmbench run -o result\n"                                                               \
-	"  dbmbench run --systems=xtable-csm,sqlite3 --queries=uss --selectivity=1,10,100\n"       \
-	"      --plot=uss.png -o result\n"                                                         \
+	"  dbmbench run --systems=xtable-csm,./mine --selectivity=1,10,100 -o result\n"            \
 	"  dbmbench compare before/report.json after/report.json\n"
 
 enum command_bit { RUN = 1, SYSTEMS = 2, COMPARE = 4 };
@@ -93,32 +92,34 @@ static void set_selectivities(void *to, const char *option, const char *text)
 
 static const struct setting settings[] = {
 	{ .doc = "What is measured:", .by = RUN },
-	{ "systems", "LIST", "names of systems, or paths of adapters; all that work here", ALL,
+	{ "systems", "LIST", "names of systems, or paths of adapters (all that work here)", ALL,
 	  .call = set_systems, .by = RUN },
-	{ "queries", "LIST", "of uss, unj and uidx; all", ALL, .call = set_queries, .by = RUN },
+	{ "queries", "LIST", "queries to measure: uss, unj and uidx (all)", ALL,
+	  .call = set_queries, .by = RUN },
 	{ "selectivity", "LIST", "percentages of the records (20 for uss and unj, 0.1 for uidx)",
 	  ALL, .call = set_selectivities, .by = RUN },
-	{ "clients", "N", "so many at the same time, each with bounds of its own (1)",
-	  TO(run.clients), .count = 1000, .by = RUN },
+	{ "clients", "N", "clients that query at the same time (1)", TO(run.clients), .count = 1000,
+	  .by = RUN },
 	{ "unit", "N", "queries of a work unit (10)", TO(run.unit), .count = SP_DBM_UNIT_MAX,
 	  .by = RUN },
-	{ "repeat", "N", "work units of each kind (5)", TO(run.rounds), .count = 1000, .by = RUN },
+	{ "repeat", "N", "rounds, each with a unit of each query (5)", TO(run.rounds),
+	  .count = 1000, .by = RUN },
 	{ "cold", NULL, "files leave the page cache before each unit", TO(cold), .by = RUN },
-	{ "warm", NULL, "they stay there (default)", TO(warm), .by = RUN },
+	{ "warm", NULL, "files stay in the page cache (default)", TO(warm), .by = RUN },
 	{ "counters", "HOW", "count events of the processor: auto, hw, sim or none (auto)",
 	  TO(run.counters), .values = sp_dbm_counters_values, .by = RUN },
 	{ .doc = "The tables:", .by = RUN },
-	{ "scale", "F", "1: 150,000 records in T2, and about 600,000 in T1 (1)", TO(run.scale),
+	{ "scale", "F", "scale; 1: 150,000 records in T2, 600,000 in T1 (1)", TO(run.scale),
 	  .real = { 1e-5, 1000 }, .by = RUN },
 	{ "record-size", "SIZE", "bytes of a record (100)", TO(run.record_bytes),
 	  .number = { 13, 32768 }, .by = RUN },
 	{ "shuffle", NULL, "records in random order instead of that of a1", TO(run.shuffle),
 	  .by = RUN },
-	{ "seed", "N", "seed of tables, bounds and turns (1)", TO(run.seed),
-	  .number = { 0, UINT64_MAX }, .by = RUN },
+	{ "seed", "N", "seed of all random choices (1)", TO(run.seed), .number = { 0, UINT64_MAX },
+	  .by = RUN },
 	{ .doc = "Resources and results:", .by = RUN | SYSTEMS },
-	{ "output", "DIR", "folder for report, tables, logs, and databases meanwhile",
-	  TO(run.folder), .letter = 'o', .by = RUN },
+	{ "output", "DIR", "folder for results, tables and databases", TO(run.folder),
+	  .letter = 'o', .by = RUN },
 	{ "parallel", "N", "processors of a system (all)", TO(run.parallel), .count = 4096,
 	  .by = RUN },
 	{ "timeout", "TIME", "of one call of an adapter (10m)", TO(run.timeout_ns),
