@@ -170,6 +170,20 @@ setup()
 	[[ $output == *"missing: No such file"* ]]
 }
 
+@test "13 measures a system of the user, whose answers are right" {
+	run -0 --separate-stderr "$examples/13-a-system-of-your-own.sh"
+	for query in uss unj; do
+		for system in text my-awk; do
+			[ "$(grep -cE "^$query +[0-9.]+ % +$system +[0-9.]+ " <<<"$output")" = 2 ]
+		done
+	done
+	[[ $output != *absent* && $output != *failed* && $output != *"lacks"* ]]
+	cd "$BATS_TEST_TMPDIR"
+	sed 's/sum += \$3/sum += 1/' "$examples/13-a-system-of-your-own.sh" >wrong.sh
+	run -2 --separate-stderr sh wrong.sh
+	[[ $stderr == *"answer 1, to unj "*" is '1', but of the generated table it is '"* ]]
+}
+
 @test "the mix like that of TPC-C runs on tables without data, on each layout" {
 	for layout in nsm csm; do
 		run -0 --separate-stderr "$examples/tpcc/run.sh" $layout 1 --ramp-time=1s --runtime=30s --seed=1

@@ -89,6 +89,7 @@ setup() { export LC_ALL=C; }
 			mmap-cube create --dims=x c|invalid --dims argument <x>
 			aiobench x|unknown command: <x>
 			aiobench run --bs=2G f|--bs argument <2G> is not within
+			dbmbench x|unknown command: <x>
 			diskprobe --plot=x d|--plot argument <x> ends neither
 			diskprobe a b|extra operand: <b>
 			blockseq a b|extra operand: <b>
