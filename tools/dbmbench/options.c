@@ -39,6 +39,7 @@ static void each_word(const char *option, const char *text, void *arg,
 		die("%s argument %s has no word", option, quote(text));
 	for (; word; word = strtok_r(NULL, ",", &rest))
 		take(arg, option, word);
+	free(list);
 }
 
 static void take_system(void *arg, const char *option, char *word)
@@ -47,7 +48,7 @@ static void take_system(void *arg, const char *option, char *word)
 
 	if (c->run.nsystems == SP_DBM_SYSTEMS_MAX)
 		die("%s: more than %d systems", option, SP_DBM_SYSTEMS_MAX);
-	c->names[c->run.nsystems++] = word;
+	c->names[c->run.nsystems++] = must_copy(word);
 }
 
 static void take_query(void *arg, const char *option, char *word)
