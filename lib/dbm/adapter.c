@@ -28,19 +28,33 @@ static char *path_of(const char *folder, const char *name, const char *suffix)
 	return asprintf(&path, "%s/%s%s", folder, name, suffix) < 0 ? NULL : path;
 }
 
+/* Returns the absolute path of a file; if it is a link, that of the link, since its name counts. */
+static char *absolute(const char *folder, const char *name)
+{
+	char *all = folder && name ? realpath(folder, NULL) : NULL;
+	char *path = all ? path_of(all, name, "") : NULL;
+
+	free(all);
+	return path;
+}
+
 int sp__adapter_open(struct sp__adapter *a, const struct sp__dbm_place *place, const char *text,
 		     const char *adapters, const char *work, struct sp_errinfo *err)
 {
 	const char *slash = strrchr(text, '/');
+	char *own = slash ? strndup(text, (size_t)(slash - text) + 1) : NULL;
 
 	*a = (struct sp__adapter){ .place = place };
 	a->name = strdup(slash ? slash + 1 : text);
-	a->path = slash ? realpath(text, NULL) : path_of(adapters, text, "");
-	a->folder = a->name ? path_of(work, a->name, "") : NULL;
-	if (!a->path && slash)
-		return sp__err(err, -errno, "open", text, -1);
-	if (!a->name || !a->path || !a->folder)
-		return sp__err(err, -ENOMEM, "open", text, -1);
+	a->path = absolute(slash ? own : adapters, a->name);
+	a->folder = a->path ? path_of(work, a->name, "") : NULL;
+	if (!a->folder) {
+		const int rc = a->path ? -ENOMEM : -errno;
+
+		free(own);
+		return sp__err(err, rc, "open", text, -1);
+	}
+	free(own);
 	if (access(a->path, X_OK))
 		return slash || errno != ENOENT
 			       ? sp__err(err, -errno, "execute", a->path, -1)

@@ -154,7 +154,7 @@ clean() # FOLDER
 	sed 's/^\t*run) while/run) sleep 0.2; while/' awk >slow && chmod +x slow
 	"$dbmbench" run --systems=./slow --repeat=1000 --scale=0.001 --unit=1 --counters=none -o out >text 2>&1 &
 	for _ in {1..100}; do
-		[ -s out/logs/slow-run.out ] && break
+		[ -s out/logs/slow-run.in ] && break
 		sleep 0.1
 	done
 	sleep 1.5
@@ -191,6 +191,40 @@ clean() # FOLDER
 	refuse "file" --systems=./awk -o file
 	chmod -x awk
 	refuse "Permission denied" --systems=./awk -o out
+}
+
+@test "the systems of a folder are listed, those that work first" {
+	mkdir adapters
+	mv awk "b w k" adapters
+	sed 's/$BAD-/absent-/' adapters/awk >adapters/a-gone && chmod +x adapters/a-gone
+	cp adapters/awk adapters/no.adapter
+	cp adapters/awk adapters/plain && chmod -x adapters/plain
+	# A server can be another user's, which has to enter the folder.
+	printf '#!/bin/sh\necho "mode $(stat -c %%a ..) in $PWD"\n' >adapters/mode && chmod +x adapters/mode
+	TMPDIR=$PWD run -0 "$dbmbench" systems --adapters=adapters
+	[[ ${lines[0]} =~ ^"awk "\ *"awk 1"$ && ${lines[1]} =~ ^"b w k "\ *"awk 1"$ ]]
+	[[ ${lines[2]} =~ ^"mode "\ *"mode 755 in "(.*)/mode$ ]]
+	[ ! -e "${BASH_REMATCH[1]}" ]
+	[[ ${lines[3]} =~ ^"a-gone "\ *"absent: it is not installed"$ ]]
+	[[ ${lines[4]} =~ ^"plain "\ *"absent: ".*"Permission denied"$ && ${#lines[@]} = 5 ]]
+	# A run takes those that work.
+	run -0 "$dbmbench" run --adapters=adapters --systems=awk --queries=uss "${few[@]}" -o out
+	rm adapters/mode
+	run -0 "$dbmbench" run --adapters=adapters --queries=uss "${few[@]}" -o out
+	[ "$(grep -c '^uss ' <<<"$output")" = 2 ]
+	run -2 "$dbmbench" systems --adapters=missing
+	[[ $output == *"missing"*"No such file"* ]]
+	rm adapters/awk "adapters/b w k"
+	run -2 "$dbmbench" run --adapters=adapters -o out
+	[[ $output == *"no system works here; "*"dbmbench systems"* ]]
+}
+
+@test "an adapter that is a link is called by the name of the link" {
+	needs jq
+	sed 's|echo "awk 1"|echo "${0##*/} 1"|' awk >named && chmod +x named
+	ln -s named linked
+	run -0 "$dbmbench" run --systems=./linked --queries=uss "${few[@]}" -o out
+	jq -e '.systems[0] | .name == "linked" and .version == "linked 1"' out/report.json
 }
 
 @test "two reports are compared" {
