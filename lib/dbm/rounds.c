@@ -12,7 +12,6 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/minmax.h"
 #include "dbm/bounds.h"
 #include "dbm/cachegrind.h"
 

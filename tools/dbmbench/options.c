@@ -167,19 +167,19 @@ static void find_own(char path[PATH_MAX])
 		*slash = 0;
 }
 
-/* Returns the folder of the shipped adapters, which get the tools of this program's own folder. */
-static const char *shipped(void)
+/* Lets adapters find the tools of this program's own folder first, and sets the default folder. */
+static void set_adapters(struct config *c)
 {
-	char own[PATH_MAX], *adapters, *paths;
+	char own[PATH_MAX], *shipped = NULL, *paths;
 	const char *others = getenv("PATH");
 
 	find_own(own);
-	if (asprintf(&adapters, "%s/../share/spindle/dbmbench", own) < 0 ||
-	    asprintf(&paths, "%s:%s", own, others ? others : "/usr/bin:/bin") < 0 ||
-	    setenv("PATH", paths, 1))
+	if (asprintf(&paths, "%s:%s", own, others ? others : "/usr/bin:/bin") < 0 ||
+	    setenv("PATH", paths, 1) ||
+	    (!c->adapters && asprintf(&shipped, "%s/../share/spindle/dbmbench", own) < 0))
 		die_sys(ENOMEM, "adapters");
 	free(paths);
-	return adapters;
+	c->run.adapters = c->adapters ? c->adapters : shipped;
 }
 
 const struct command *options_parse(struct config *c, int argc, char **argv)
@@ -193,9 +193,7 @@ const struct command *options_parse(struct config *c, int argc, char **argv)
 	c->run.cold = c->cold;
 	c->run.systems = c->names;
 	c->run.selectivities = c->selectivities;
-	c->run.adapters = shipped();
-	if (c->adapters)
-		c->run.adapters = c->adapters;
+	set_adapters(c);
 	if (command->bit == RUN && !c->run.folder)
 		die_usage("run: a folder is wanted: -o DIR");
 	return command;
