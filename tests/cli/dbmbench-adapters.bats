@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# bats file_tags=slow
 #
 # The adapters that dbmbench ships give the answers of awk.  An adapter whose system is not installed
 # is skipped.
