@@ -2,15 +2,14 @@
 /*
  * Tables: records of typed columns in a file (spindle-table(5)), in a layout that suits the
  * questions: few columns of all records, all columns of few records, or changes in place.
- *
  * Records have numbers, counted from 0, which stay while the table is changed.  Columns have names
  * and types; xtable(1) describes the types and how a value is spelled.  Lists of columns are names
  * with commas between them; a name with other characters than letters, digits and "_" is in double
  * quotes.
  *
- * A column group is a set of columns that share cells.  A layout divides the columns into column
- * groups.  With one column group a full record is in one cell; with one for each column a scan
- * reads the cells of its columns only.
+ * A layout divides the columns into column groups, whose columns share cells.  With one column
+ * group a full record is in one cell; with one for each column a scan reads the cells of its
+ * columns only.
  *
  * Locking: a table open for writing is locked exclusively; each read holds a shared lock and so
  * sees no partial change.
@@ -215,9 +214,7 @@ struct sp_table_damage {
 	const char *text; /* the cell, its contents, and what is wrong */
 };
 
-/*
- * Receives damage, valid during the call.  Returns 0, or a negative code, which ends the check.
- */
+/* Receives damage, valid during the call.  Returns 0, or a negative code, which ends the check. */
 typedef int (*sp_table_damage_fn)(void *arg, const struct sp_table_damage *damage);
 
 struct sp_table_check_result {
@@ -240,10 +237,7 @@ SP_API SP_MUST_CHECK int sp_table_check(struct sp_table *table, sp_table_damage_
 					struct sp_table_check_result *result,
 					struct sp_errinfo *err);
 
-/*
- * The cost of a query of a workload on a layout.  Of random records it is a mean.  Seconds that are
- * not predicted or not measured are NaN.
- */
+/* The cost of a query on a layout, of random records a mean.  Seconds: NaN: unknown. */
 struct sp_table_cost {
 	double requests; /* reads and writes of the file */
 	double seeks;	 /* requests that do not begin where the one before ended */
@@ -322,10 +316,7 @@ struct sp_table_compare_opts {
 	size_t nqueries;
 	struct sp_table_placing placing; /* not CONTIGUOUS: CSM along tracks is compared, too */
 	bool measure; /* on the simulated volume, too, even if a geometry is given */
-	/*
-	 * Measures the table as it is stored, too, by running the scans without a predicate and the
-	 * reads of random records.
-	 */
+	/* Also run scans without a predicate and random reads on the table as it is stored. */
 	bool measure_stored;
 };
 

@@ -8,8 +8,7 @@
  * of this number on.
  *
  * A read of few records that misses reads less than a frame has.  Its bytes are counted for the
- * frame that would have them, in a table of fixed size.  If another frame has that place in the
- * table, its count is decreased, and it loses the place when the count is used up.
+ * frame that would have them (demand.h).
  *
  * The frames of a read that needs more than there are would all leave before it comes back to them,
  * and with them those of others.  So a frame that only such reads have used is the next one to be
@@ -29,15 +28,16 @@
 
 #define CELL_MIN 512	  /* bytes of the smallest cells */
 #define BUCKET_BYTES 4096 /* of frames, for which there is a bucket */
-#define DEMANDS 4	  /* of a frame, at most */
 
 int sp_pool_open(struct sp_pool **pool, const struct sp_pool_opts *opts, struct sp_errinfo *err)
 {
 	const uint64_t frame_bytes =
 		opts->frame_bytes + opts->frame_bytes / CELL_MIN * sizeof(struct sp__clotho_entry) +
-		sizeof(struct sp__clotho_frame) + DEMANDS * sizeof(struct sp__clotho_demand);
+		sizeof(struct sp__clotho_frame) +
+		SP__DEMANDS_MAX * sizeof(struct sp__clotho_demand);
 	struct sp_pool *p = calloc(1, sizeof(*p));
 	uint64_t bucket_bytes, frames;
+	int rc;
 
 	if (!p)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -58,18 +58,16 @@ int sp_pool_open(struct sp_pool **pool, const struct sp_pool_opts *opts, struct 
 	p->counters.frames = frames;
 	p->counters.frame_bytes = opts->frame_bytes;
 	TAILQ_INIT(&p->order);
-	for (p->ndemands = DEMANDS / 2; p->ndemands < frames * DEMANDS / 2;)
-		p->ndemands *= 2;
 	p->frames = calloc(frames, sizeof(*p->frames));
 	p->buckets = calloc(p->nbuckets, sizeof(*p->buckets));
-	p->demands = calloc(p->ndemands, sizeof(*p->demands));
+	rc = sp__demands_open(&p->demands, frames);
 	sp__budget_charge(&p->budget, bucket_bytes + frames * sizeof(*p->frames) +
-					      p->ndemands * sizeof(*p->demands));
+					      p->demands.n * sizeof(*p->demands.list));
 	for (uint64_t i = 0; p->frames && i < frames; i++) {
 		p->frames[i].pool = p;
 		TAILQ_INSERT_TAIL(&p->order, &p->frames[i], link);
 	}
-	if (!p->frames || !p->buckets || !p->demands) {
+	if (!p->frames || !p->buckets || rc) {
 		sp_pool_close(p);
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	}
@@ -88,7 +86,7 @@ void sp_pool_close(struct sp_pool *p)
 	}
 	free(p->frames);
 	free(p->buckets);
-	free(p->demands);
+	sp__demands_close(&p->demands);
 	free(p);
 }
 
@@ -400,23 +398,11 @@ static bool is_worth(struct sp__clotho_user *u, const struct sp__groupset *query
 	struct sp__groupset set;
 	const uint64_t n = choose(u, query, &set), frame_bytes = n * set_bytes(u->table, &set);
 	const uint64_t key = key_of(u->table, &set, page / n);
-	struct sp__clotho_demand *d = &p->demands[key & (p->ndemands - 1)];
 
 	if (!f || bytes >= frame_bytes)
 		return f;
-	if (d->since < f->used_at)
-		d->bytes = 0;
-	if (d->key != key && d->bytes > bytes) {
-		d->bytes -= bytes;
-		return false;
-	}
-	if (d->key != key || !d->bytes)
-		*d = (struct sp__clotho_demand){ .key = key, .since = p->counters.lookups };
-	d->bytes += bytes;
-	if (d->bytes < frame_bytes)
-		return false;
-	d->bytes = 0;
-	return true;
+	return sp__demands_add(&p->demands, key, bytes, frame_bytes, f->used_at,
+			       p->counters.lookups);
 }
 
 /* bytes: that the reader would read itself after a miss. */

@@ -23,6 +23,7 @@
 #include <sys/queue.h>
 #include <spindle/pool.h>
 #include "base/mem.h"
+#include "table/clotho/demand.h"
 #include "table/clotho/schemas.h"
 #include "table/layout/layout.h"
 
@@ -55,12 +56,6 @@ struct sp__clotho_frame {
 
 TAILQ_HEAD(sp__clotho_frames, sp__clotho_frame);
 
-/* Bytes that reads of few records read themselves, since no frame had them. */
-struct sp__clotho_demand {
-	uint64_t key;	       /* of the frame that would have them */
-	uint64_t bytes, since; /* since: lookups of the pool when it began */
-};
-
 /* A table's file, in one state. */
 struct sp__clotho_key {
 	uint64_t device, inode, id;
@@ -82,8 +77,8 @@ struct sp_pool {
 	struct sp__clotho_frame *frames;
 	struct sp__clotho_frames order; /* all, the one used last first */
 	struct sp__clotho_entry **buckets;
-	struct sp__clotho_demand *demands;
-	uint64_t nbuckets, ndemands; /* powers of two */
+	uint64_t nbuckets; /* a power of two */
+	struct sp__clotho_demands demands;
 	LIST_HEAD(, sp__clotho_table) tables;
 	struct sp_pool_counters counters;
 	/* Called for a frame before it gets other A-pages; NULL: not called. */
