@@ -94,7 +94,7 @@ static void draw(struct gnuplot *g, const struct sp_dbm_result *r, enum sp_dbm_q
 		gnuplot_string(g, name, r->systems[s].name);
 	}
 	fprintf(g->in,
-		"set title '%s\\n%s%s%s'\n"
+		"set title \"%s\\n%s%s%s\"\n"
 		"set xlabel 'selected records, %%'\n"
 		"set logscale xy\n"
 		"set format '%%g'\n",
