@@ -6,10 +6,13 @@
 
 #include <spindle/dbm.h>
 
-/* What is put before a program, which runs in a folder beside sim/. */
+/*
+ * What is put before a program, which runs in a folder beside sim/.  A thread that wakes another one
+ * continues with SCHED_BATCH (chrt), so that fewer instructions depend on the time.
+ */
 #define SP__CACHEGRIND                                                                             \
-	"valgrind --tool=cachegrind --cache-sim=yes --branch-sim=yes --log-file=/dev/null "        \
-	"--cachegrind-out-file=../sim/%p.out"
+	"chrt --batch 0 valgrind --tool=cachegrind --cache-sim=yes --branch-sim=yes "              \
+	"--log-file=/dev/null --cachegrind-out-file=../sim/%p.out"
 
 /*
  * Adds the counts of one result of cachegrind to events; those that it has not stay NaN or as they
