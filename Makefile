@@ -406,7 +406,7 @@ run-fuzz: $(FUZZ)
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench bench-aio bench-cube bench-inl bench-peers bench-table experiments lint format
+.PHONY: demo bench bench-aio bench-cube bench-dbm bench-inl bench-peers bench-table experiments lint format
 demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
@@ -422,6 +422,9 @@ bench-aio: ## aiobench beside fio; ROWS='depths cpu null knee', PAIRS=15
 bench-cube: ## mmap-cube beside HDF5, Zarr and TileDB; EDGE=512
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)scripts/bench/cube
+bench-dbm: ## xtable beside DuckDB, SQLite and PostgreSQL by DBmbench; SCALE=1, RUNS=5
+	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)SCALE='$(SCALE)' RUNS='$(RUNS)' scripts/bench/dbm
 bench-inl: ## index nested loops beside the bare reads and SQLite; PROBES=20000
 	$(Q)scripts/setup bench-inl
 	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
