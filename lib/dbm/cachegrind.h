@@ -7,8 +7,8 @@
 #include <spindle/dbm.h>
 
 /*
- * What is put before a program, which runs in a folder beside sim/.  A thread that wakes another one
- * continues with SCHED_BATCH (chrt), so that fewer instructions depend on the time.
+ * What is put before a program, which runs in a folder beside sim/.  A thread that wakes another
+ * one continues with SCHED_BATCH (chrt), so that fewer instructions depend on the time.
  */
 #define SP__CACHEGRIND                                                                             \
 	"chrt --batch 0 valgrind --tool=cachegrind --cache-sim=yes --branch-sim=yes "              \

@@ -73,8 +73,8 @@ static int take_ends(const struct change *c, const uint8_t *cell, uint64_t numbe
 }
 
 /*
- * Reads the ends of an A-page, from record `first` of the directory row on.  pages: of the row, from
- * this one on, whose cells are consecutive along a track if they have one each.
+ * Reads the ends of an A-page, from record `first` of the directory row on.  pages: of the row,
+ * from this one on, whose cells are consecutive along a track if they have one each.
  */
 static int read_page(const struct change *c, uint64_t page, uint32_t pages, uint32_t first,
 		     uint32_t records)

@@ -26,8 +26,8 @@ struct sp__clotho_demands {
 int sp__demands_open(struct sp__clotho_demands *d, uint64_t frames);
 void sp__demands_close(struct sp__clotho_demands *d);
 /*
- * Adds bytes to the count of a frame, which begins anew if it is older than `used`.  now: lookups
- * so far.  Returns true, and begins anew, if the count reaches `wanted`.
+ * Adds bytes to the count of a frame, which begins again if it is older than `used`.  now: lookups
+ * so far.  Returns true, and begins again, if the count reaches `wanted`.
  */
 bool sp__demands_add(struct sp__clotho_demands *d, uint64_t key, uint64_t bytes, uint64_t wanted,
 		     uint64_t used, uint64_t now);
