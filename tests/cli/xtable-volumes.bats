@@ -215,6 +215,29 @@ texts()
 	"$xtable" scan t | cmp - a
 }
 
+@test "no output overwrites a volume of a table that is used" {
+	inputs
+	on_tracks t v1,v2 --volume=$volume
+	on_tracks u u1 --volume=$volume
+	printf 'client 1\nget 1 t.c1\n' >mix
+	for command in 'scan t' 'get t 5' 'update t 5 --set=c2=1' 'delete t 5' 'append t b' 'index t c2' 'check t' \
+		'convert t n' 'explain t -q scan' 'run u t --workload=mix'; do
+		# shellcheck disable=SC2086
+		{
+			refuse '^xtable: v2: --stats would overwrite it' $command --stats=v2
+			[ "${command%% *}" = explain ] || refuse '^xtable: v2: --trace would overwrite it' $command --trace=./v2
+		}
+	done
+	refuse '^xtable: v1: --output would overwrite it' index t c2 -o v1
+	refuse '^xtable: v1: OUT would overwrite it' convert t v1 --overwrite
+	refuse '^xtable: v1: --volumes would overwrite it' convert t n --overwrite --placement=semiseq --to-volume=$volume --volumes=v1
+	run -2 sh -c '"$0" scan t >>v1' "$xtable"
+	"$xtable" scan t | cmp - a
+	on_tracks t t.c2.index --volume=$volume --overwrite
+	refuse '^xtable: t.c2.index: the index would overwrite it' index t c2
+	"$xtable" scan t | cmp - a
+}
+
 @test "auto that chooses one device leaves the names of volumes alone" {
 	seq 1200 | awk -v OFS='|' '{ print $1, $1 * 3 }' >a
 	printf 'scan c1\n' >w

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the argument of --volumes. */
+/* Reads the argument of --volumes, and finds the files of these names. */
+#include <stdlib.h>
 #include <string.h>
 #include "msg.h"
 #include "number.h"
+#include "outputs.h"
 #include "volumes.h"
 
 static _Noreturn void refuse(const char *option, const char *text, unsigned max)
@@ -31,4 +33,26 @@ unsigned volumes_value(const char *option, const char *text, const char **names,
 		names[volumes++ - 1] = name;
 	}
 	return volumes;
+}
+
+char *volumes_path(const char *first, const char *name)
+{
+	const char *slash = *name == '/' ? NULL : strrchr(first, '/');
+	const size_t folder = slash ? (size_t)(slash - first) + 1 : 0;
+	char *path = must_alloc(NULL, folder + strlen(name) + 1, 1);
+
+	memcpy(path, first, folder);
+	strcpy(path + folder, name);
+	return path;
+}
+
+void volumes_check_inputs(const struct sp_output_set *set, const char *first,
+			  const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *path = volumes_path(first, names[i]);
+
+		outputs_check_input(set, path);
+		free(path);
+	}
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the argument of --volumes: a number, or the names of all volumes except the first.
+ * Reads the argument of --volumes: a number, or the names of all volumes except the first; and finds
+ * the files of these names.
  */
 #pragma once
+
+#include <spindle/outfile.h>
 
 /*
  * Sets names, which has max members, to the names in the text; names[0] is NULL if the text is a
@@ -10,3 +13,12 @@
  * program.
  */
 unsigned volumes_value(const char *option, const char *text, const char **names, unsigned max);
+
+/*
+ * Returns the path of a volume, whose name begins at the folder of the first one.  The caller
+ * frees it.
+ */
+char *volumes_path(const char *first, const char *name);
+/* Ends the program if one of the outputs is a volume of the first one. */
+void volumes_check_inputs(const struct sp_output_set *set, const char *first,
+			  const char *const *names, size_t n);

@@ -2,8 +2,7 @@
 /*
  * Reads and checks the command line of xtable.
  */
-#include <limits.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "number.h"
 #include "outputs.h"
@@ -348,19 +347,46 @@ static void check_inputs(const struct command *command, const struct config *c,
 		outputs_check_input(set, "-");
 }
 
-/* Checks that a volume, whose name begins at the folder of the new table, is no other file. */
+/* Checks the volumes of a table; a file that is none has none. */
+static void check_table(const struct config *c, const char *table, const struct sp_output_set *set)
+{
+	struct sp_table_opts o = { .run = c->run };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_info info;
+	struct sp_table *t;
+
+	o.run.trace_path = NULL;
+	if (sp_table_open(&t, table, &o, &err))
+		return;
+	if (!sp_table_info(t, false, &info, &err))
+		volumes_check_inputs(set, table, info.volume_names, info.nvolume_names);
+	(void)sp_table_close(t);
+}
+
+/* Checks that no output is a volume of a table that the command uses. */
+static void check_tables(const struct command *command, const struct config *c,
+			 const struct sp_output_set *set)
+{
+	const unsigned n = command->bit == RUN			     ? c->operands.n
+			   : command->bit & (LOAD | CREATE | SCHEMA) ? 0
+								     : 1;
+
+	for (unsigned i = 0; set->n && i < n && i < c->operands.n; i++)
+		check_table(c, c->operands.text[i], set);
+}
+
+/* Checks that a volume of the new table is no other file. */
 static void check_volume(const struct command *command, const struct config *c, const char *name)
 {
-	const char *table = c->operands.text[command->bit == CONVERT];
-	const char *slash = *name == '/' ? NULL : strrchr(table, '/');
 	struct sp_output_set set = { 0 };
-	char path[PATH_MAX];
+	char *path = volumes_path(c->operands.text[command->bit == CONVERT], name);
 
-	snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - table) + 1 : 0, table, name);
 	outputs_add(&set, path, "--volumes", false);
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
 	check_inputs(command, c, &set);
+	check_tables(command, c, &set);
+	free(path);
 }
 
 /* Checks that no output is an input or the table. */
@@ -376,6 +402,7 @@ static void check_files(const struct command *command, const struct config *c)
 			     i + 1 < c->load.placing.volumes;
 	     i++)
 		check_volume(command, c, c->volumes[i]);
+	check_tables(command, c, &set);
 }
 
 static void warn_packed(const struct command *command, const struct config *c)
@@ -529,10 +556,10 @@ static void check(const struct command *command, struct config *c)
 	set_format(c);
 	check_options(command, c);
 	common_options_finish(&c->common);
-	check_files(command, c);
-	warn_packed(command, c);
 	if (common_options_resources(&c->common, true, &err))
 		die_of(err.code, &err);
+	check_files(command, c);
+	warn_packed(command, c);
 	c->load.run = c->compare.run = c->run;
 	set_to_volume(c, &err);
 	c->load.workload = c->clients.workload = c->compare.workload;

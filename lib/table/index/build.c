@@ -51,6 +51,8 @@ static int check_files(const struct build *b)
 		rc = sp_output_set_add(&set, b->file->run.trace_path, "the trace", false, b->err);
 	if (!rc)
 		rc = sp_output_set_check_input(&set, b->file->path, b->err);
+	for (unsigned i = 0; !rc && i < b->file->nfurther; i++)
+		rc = sp_output_set_check_input(&set, b->file->further[i].name, b->err);
 	if (!rc && !stat(path, &st) && !S_ISREG(st.st_mode))
 		rc = sp__errf(b->err, SP_EUNSUP, "open", path, -1,
 			      "an index must be a regular file");
