@@ -103,6 +103,21 @@ END
 	[[ $stderr == "xtable: large: the table needs at least "*" bytes, the device has 709632: choose a larger one" && ! -e u ]]
 }
 
+@test "a change that exceeds the device is refused, and the table stays as it was" {
+	seq 3000 | awk '{ print $1 "|text " $1 "|" $1 * 3 }' >in
+	"$xtable" load t -t'|' in --types c2:text --volume=sim:tiny --layout=pax --cell=1K
+	status=0
+	for ((n = 100; n < 3000; n += 100)); do
+		"$xtable" scan t >before
+		run --separate-stderr "$xtable" update t --where "c1 < $n" --set c2="'a text that is longer: $n'"
+		[ "$status" -eq 0 ] || break
+	done
+	[ "$status" -eq 2 ]
+	[[ $stderr == "xtable: t: the table needs at least "*" bytes, the device has 709632: choose a larger one" ]]
+	"$xtable" check t
+	"$xtable" scan t | cmp - before
+}
+
 @test "standard input that is the table itself" {
 	seq 10 | "$xtable" load t
 	cp t before

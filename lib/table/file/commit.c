@@ -84,19 +84,19 @@ static int write_map(struct sp__tablefile *f, struct sp_errinfo *err)
 	return rc;
 }
 
-/* Gives a plain file the length of its cells, and checks that a device has them. */
+/* Checks that a device has the cells, and gives a plain file their length. */
 static int set_length(const struct sp__tablefile *f, int fd, const struct sp__volume *v,
 		      struct sp_errinfo *err)
 {
 	uint64_t need = sp__tablefile_length(f, f->map.end);
 	off_t has = lseek(fd, 0, SEEK_END);
+	int rc;
 
 	if (has < 0)
 		return sp__err(err, -errno, "write", v->name, -1);
-	if ((uint64_t)has >= need)
-		return 0;
-	if (!v->regular)
-		return sp__tablefile_check_end(v, v->name, need, err);
+	rc = sp__tablefile_check_end(v, v->name, need, err);
+	if (rc || !v->regular || (uint64_t)has >= need)
+		return rc;
 	return ftruncate(fd, (off_t)need) ? sp__err(err, -errno, "truncate", v->name, -1) : 0;
 }
 
