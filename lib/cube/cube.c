@@ -85,6 +85,7 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		.unfinished = sp__cube_unfinished(h),
 		.alone = h->slots.alone,
 		.no_data = h->no_data,
+		.volume_names = h->volumes[1] ? (const char *const *)h->volumes + 1 : NULL,
 		.volume = c->file.drive,
 		.device = h->device,
 		.fill = h->fill,

@@ -180,6 +180,25 @@ seconds()
 	[ ! -e p ]
 }
 
+@test "no output overwrites a volume of the cube" {
+	data
+	for volumes in 3 c.1,c.2; do
+		"$cube" create c "${dims[@]}" --mapping naive --volumes=$volumes --overwrite
+		"$cube" load c in
+		for command in 'export c' 'check c' 'load c in' 'range c --lo 0,0,0 --hi 1,1,1'; do
+			for option in stats trace; do
+				# shellcheck disable=SC2086
+				run -2 "$cube" $command --$option=./c.2
+				[ "$output" = "mmap-cube: ./c.2: --$option would overwrite it" ] ||
+					[ "$output" = "mmap-cube: c.2: --$option would overwrite it" ]
+			done
+		done
+		run -2 "$cube" export c -o c.1
+		[ "$output" = 'mmap-cube: c.1: --output would overwrite it' ]
+		"$cube" export c --verify | cmp - in
+	done
+}
+
 @test "create leaves nothing behind when a volume cannot be made" {
 	touch c.2
 	run -2 "$cube" create c "${dims[@]}" --volumes=3

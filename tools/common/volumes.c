@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the argument of --volumes, and finds the files of these names. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include "msg.h"
 #include "number.h"
-#include "outputs.h"
 #include "volumes.h"
 
 static _Noreturn void refuse(const char *option, const char *text, unsigned max)
@@ -46,13 +45,11 @@ char *volumes_path(const char *first, const char *name)
 	return path;
 }
 
-void volumes_check_inputs(const struct sp_output_set *set, const char *first,
-			  const char *const *names, size_t n)
+char *volumes_numbered(const char *first, unsigned n)
 {
-	for (size_t i = 0; i < n; i++) {
-		char *path = volumes_path(first, names[i]);
+	const size_t bytes = strlen(first) + sizeof(".4294967295");
+	char *path = must_alloc(NULL, bytes, 1);
 
-		outputs_check_input(set, path);
-		free(path);
-	}
+	snprintf(path, bytes, "%s.%u", first, n);
+	return path;
 }

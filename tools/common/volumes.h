@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <spindle/outfile.h>
-
 /*
  * Sets names, which has max members, to the names in the text; names[0] is NULL if the text is a
  * number.  A mistyped number is not a name.  Returns the number of volumes; failure ends the
@@ -19,6 +17,5 @@ unsigned volumes_value(const char *option, const char *text, const char **names,
  * frees it.
  */
 char *volumes_path(const char *first, const char *name);
-/* Ends the program if one of the outputs is a volume of the first one. */
-void volumes_check_inputs(const struct sp_output_set *set, const char *first,
-			  const char *const *names, size_t n);
+/* Returns the path of volume n without a name; the caller frees it. */
+char *volumes_numbered(const char *first, unsigned n);

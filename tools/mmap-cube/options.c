@@ -309,6 +309,30 @@ static const struct command commands[] = {
 	{ 0 },
 };
 
+/* Checks that no output is a further volume of the cube. */
+static void check_volumes(const struct config *c, const struct sp_output_set *set)
+{
+	const char *path = c->operands.text[0];
+	struct sp_cube_opts o = c->open;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube_info info;
+	struct sp_cube *cube;
+
+	o.run = c->run;
+	o.run.trace_path = NULL;
+	if (sp_cube_open(&cube, path, &o, &err))
+		return;
+	sp_cube_info(cube, &info);
+	for (unsigned i = 1; !info.no_data && i < info.volumes; i++) {
+		char *name = info.volume_names ? volumes_path(path, info.volume_names[i - 1])
+					       : volumes_numbered(path, i);
+
+		outputs_check_input(set, name);
+		free(name);
+	}
+	(void)sp_cube_close(cube);
+}
+
 /* Checks that no output is an input or the cube. */
 static void check_files(const struct command *command, const struct config *c)
 {
@@ -330,6 +354,8 @@ static void check_files(const struct command *command, const struct config *c)
 		outputs_check_input(&set, c->operands.text[0]);
 	if (command->bit & (LOADERS | JUDGES) && c->operands.n > 1)
 		outputs_check_input(&set, c->operands.text[1]);
+	if (command->bit != CREATE && set.n)
+		check_volumes(c, &set);
 }
 
 static void check(const struct command *command, struct config *c)

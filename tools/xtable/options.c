@@ -358,8 +358,14 @@ static void check_table(const struct config *c, const char *table, const struct 
 	o.run.trace_path = NULL;
 	if (sp_table_open(&t, table, &o, &err))
 		return;
-	if (!sp_table_info(t, false, &info, &err))
-		volumes_check_inputs(set, table, info.volume_names, info.nvolume_names);
+	if (sp_table_info(t, false, &info, &err))
+		info.nvolume_names = 0;
+	for (size_t i = 0; i < info.nvolume_names; i++) {
+		char *path = volumes_path(table, info.volume_names[i]);
+
+		outputs_check_input(set, path);
+		free(path);
+	}
 	(void)sp_table_close(t);
 }
 

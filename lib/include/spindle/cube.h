@@ -232,6 +232,8 @@ struct sp_cube_info {
 	 */
 	bool alone;
 	const char *unfinished; /* NULL, or the remedy for an interrupted load, as text */
+	/* Names of the volumes after the first one; NULL: one file, or FILE.1, FILE.2 and so on. */
+	const char *const *volume_names;
 	const char *volume;	/* simulated volume, or NULL */
 	const char *device;	/* device of the geometry, or NULL */
 	const void *fill;	/* an element */
