@@ -104,18 +104,30 @@ END
 }
 
 @test "a change that exceeds the device is refused, and the table stays as it was" {
-	seq 3000 | awk '{ print $1 "|text " $1 "|" $1 * 3 }' >in
+	seq 3000 | awk '{ printf "%d|%050d|%d\n", $1, $1, $1 * 3 }' >in
 	"$xtable" load t -t'|' in --types c2:text --volume=sim:tiny --layout=pax --cell=1K
 	status=0
 	for ((n = 100; n < 3000; n += 100)); do
 		"$xtable" scan t >before
-		run --separate-stderr "$xtable" update t --where "c1 < $n" --set c2="'a text that is longer: $n'"
+		run --separate-stderr "$xtable" update t --where "c1 < $n" --set c2="$(printf 'a text that is longer %050d' $n)"
 		[ "$status" -eq 0 ] || break
 	done
 	[ "$status" -eq 2 ]
 	[[ $stderr == "xtable: t: the table needs at least "*" bytes, the device has 709632: choose a larger one" ]]
 	"$xtable" check t
 	"$xtable" scan t | cmp - before
+}
+
+@test "updates of texts use the space of the journal before, so the file does not grow with each" {
+	seq 3000 | awk '{ print $1 "|text " $1 }' >in
+	"$xtable" load t -t'|' in --types c2:text --layout=pax --cell=1K
+	for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		"$xtable" update t --where 'c1 < 1000' --set c2="$((n % 2)) of a text $n"
+		[ $n -ne 4 ] || early=$(stat -c %s t)
+	done
+	[ "$(stat -c %s t)" -lt $((early * 3 / 2)) ]
+	"$xtable" check t
+	"$xtable" scan t --columns c2 | cmp - <(awk -F'|' '{ print NR < 1000 ? "0 of a text 12" : $2 }' in)
 }
 
 @test "standard input that is the table itself" {

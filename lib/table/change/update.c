@@ -105,6 +105,9 @@ int sp__tableupdate_open(struct sp__tableupdate *u, struct sp__tablefile *file,
 
 	*u = (struct sp__tableupdate){ .file = file, .err = err, .columns = columns, .n = n };
 	rc = open_memory(u);
+	/* Texts that move change the map: take the space of the journal before out of it. */
+	if (u->ntexts)
+		sp__map_trim(&file->map, file->superblock.end);
 	return rc ? rc : sp__redo_begin(file, max_cells(u, max_records, max_text), err);
 }
 
