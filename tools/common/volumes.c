@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the argument of --volumes, and finds the files of these names. */
+/* Reads the argument of --volumes, and makes paths of names. */
 #include <stdio.h>
 #include <string.h>
 #include "msg.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the argument of --volumes: a number, or the names of all volumes except the first; and finds
- * the files of these names.
+ * Reads the argument of --volumes: a number, or the names of all volumes except the first.  Makes
+ * paths of these names.
  */
 #pragma once
 

@@ -347,28 +347,6 @@ static void check_inputs(const struct command *command, const struct config *c,
 		outputs_check_input(set, "-");
 }
 
-/* Checks the volumes of a table; a file that is none has none. */
-static void check_table(const struct config *c, const char *table, const struct sp_output_set *set)
-{
-	struct sp_table_opts o = { .run = c->run };
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_table_info info;
-	struct sp_table *t;
-
-	o.run.trace_path = NULL;
-	if (sp_table_open(&t, table, &o, &err))
-		return;
-	if (sp_table_info(t, false, &info, &err))
-		info.nvolume_names = 0;
-	for (size_t i = 0; i < info.nvolume_names; i++) {
-		char *path = volumes_path(table, info.volume_names[i]);
-
-		outputs_check_input(set, path);
-		free(path);
-	}
-	(void)sp_table_close(t);
-}
-
 /* Checks that no output is a volume of a table that the command uses. */
 static void check_tables(const struct command *command, const struct config *c,
 			 const struct sp_output_set *set)
@@ -378,7 +356,7 @@ static void check_tables(const struct command *command, const struct config *c,
 								     : 1;
 
 	for (unsigned i = 0; set->n && i < n && i < c->operands.n; i++)
-		check_table(c, c->operands.text[i], set);
+		check_table_volumes(c, c->operands.text[i], set);
 }
 
 /* Checks that a volume of the new table is no other file. */

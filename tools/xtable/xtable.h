@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <spindle/outfile.h>
 #include <spindle/tablerun.h>
 #include "commands.h"
 #include "common_options.h"
@@ -54,6 +55,12 @@ const struct command *options_parse(struct config *c, int argc, char **argv);
  * are the first operands; failure ends the program.
  */
 void open_pool(struct config *c, unsigned tables);
+/*
+ * tablevolumes.c: ends the program if one of the outputs is a volume of a table.  A file that is
+ * not a table has none.
+ */
+void check_table_volumes(const struct config *c, const char *table,
+			 const struct sp_output_set *set);
 /*
  * Opens the table of the first operand, and sets c->info; failure ends the program.  texts: with
  * the bytes of texts.

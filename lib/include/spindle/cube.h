@@ -226,17 +226,13 @@ struct sp_cube_info {
 	uint64_t waste_bytes;		 /* bytes of these blocks in no cell */
 	uint64_t loaded; /* layers of elements loaded, along the slowest dimension of the load */
 	bool complete, no_data; /* all elements are loaded; the cube has no data */
-	/*
-	 * One of the two superblocks is not valid, since it is damaged or its writer was killed.
-	 * If it was the newer one, the last change is missing.
-	 */
+	/* One superblock is damaged, or its writer was killed: the last change may be missing. */
 	bool alone;
-	const char *unfinished; /* NULL, or the remedy for an interrupted load, as text */
-	/* Names of the volumes after the first one; NULL: one file, or FILE.1, FILE.2 and so on. */
-	const char *const *volume_names;
-	const char *volume;	/* simulated volume, or NULL */
-	const char *device;	/* device of the geometry, or NULL */
-	const void *fill;	/* an element */
+	const char *unfinished;		 /* NULL, or the remedy for an interrupted load, as text */
+	const char *const *volume_names; /* after the first one; NULL: one file, or FILE.1 ... */
+	const char *volume;		 /* simulated volume, or NULL */
+	const char *device;		 /* device of the geometry, or NULL */
+	const void *fill;		 /* an element */
 	const struct sp_cube_attribute *attributes;
 	size_t nattributes;
 	bool points; /* a dataset of points: cells, basic and waste_bytes are 0, the rest is set */
