@@ -267,3 +267,16 @@ clean() # FOLDER
 	grep -q 'uSS: distinct' p.svg
 	grep -q 'b w k' p.svg
 }
+
+@test "a full disk and refused counters end the run, and nothing is left" {
+	(ulimit -f 20 && run -2 "$dbmbench" run --systems=./awk --scale=0.01 -o out && [[ $output == *"t1.tbl: File too large"* ]])
+	[ ! -e out/work ]
+	run "$dbmbench" run --systems=./awk --counters=hw "${few[@]:0:3}" -o out
+	[ "$status" = 0 ] || [[ $status = 2 && $output == *"perf_event_open: "* ]]
+	[ ! -e out/work ]
+}
+
+@test "it is shown what a system takes before the queries" {
+	run -0 "$dbmbench" run --systems=./awk --queries=uss "${few[@]}" -o out
+	[[ $output == *"awk: awk 1; loaded in "*" s, indexes in 0 s, "*" MB; a unit without queries "*" ms"* ]]
+}

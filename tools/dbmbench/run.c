@@ -77,6 +77,22 @@ static void print_head(const struct sp_dbm_result *r)
 	       r->counters_reason ? quote_plain(r->counters_reason) : "");
 }
 
+/* Prints what each system took before the first query, and to start without one. */
+static void print_systems(const struct sp_dbm_result *r)
+{
+	for (size_t i = 0; i < r->nsystems; i++) {
+		const struct sp_dbm_system *s = &r->systems[i];
+
+		if (!s->version)
+			continue;
+		printf("%s: %s; loaded in %.3g s, indexes in %.3g s, %.3g MB; a unit without "
+		       "queries "
+		       "%.3g ms\n",
+		       quote_plain(s->name), quote_plain(s->version), s->load_s, s->index_s,
+		       (double)s->loaded_bytes / 1e6, s->empty.wall_s * 1e3);
+	}
+}
+
 /* Prints and writes what was measured.  Returns the exit status. */
 static int finish(struct config *c, const struct sp_dbm_result *r)
 {
@@ -92,6 +108,7 @@ static int finish(struct config *c, const struct sp_dbm_result *r)
 		(void)!sp_report_json(report, stdout);
 	} else {
 		print_head(r);
+		print_systems(r);
 		table_write(stdout, TABLE_TEXT, r);
 	}
 	sp_report_free(report);
