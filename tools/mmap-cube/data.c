@@ -282,10 +282,11 @@ static void *parse_value(const struct sp_cube_shape *s, const char *text)
 {
 	void *element = must_alloc(NULL, 1, s->element_bytes + 8);
 
-	if (sp_cube_value_parse(s, text, element))
-		die("invalid value %s: not a valid %s", quote(quote_file(text)),
-		    sp_cube_type_name(s->type));
-	return element;
+	if (!sp_cube_value_parse(s, text, element))
+		return element;
+	free(element);
+	die("invalid value %s: not a valid %s", quote(quote_file(text)),
+	    sp_cube_type_name(s->type));
 }
 
 static int finish_change(struct config *c, int rc, const struct sp_errinfo *err)
