@@ -7,6 +7,8 @@
 
 #define EVENT(member, event, name, about) FIELD(dbm_usage, name, REAL, member[event], about)
 
+#define KERNEL(event, name) EVENT(kernel, event, name, "those of them in the kernel")
+
 static const struct sp_report_field event_fields[] = {
 	EVENT(events, SP_DBM_CYCLES, "cycles", "cycles; null: not counted"),
 	EVENT(events, SP_DBM_INSTRUCTIONS, "instructions", "instructions"),
@@ -21,9 +23,17 @@ static const struct sp_report_field event_fields[] = {
 	EVENT(events, SP_DBM_FRONTEND_STALLS, "frontend_stalls",
 	      "cycles without an instruction to execute"),
 	EVENT(events, SP_DBM_BACKEND_STALLS, "backend_stalls", "cycles in which execution waits"),
-	EVENT(kernel, SP_DBM_CYCLES, "kernel_cycles", "cycles in the kernel, of all cycles"),
-	EVENT(kernel, SP_DBM_INSTRUCTIONS, "kernel_instructions",
-	      "instructions in the kernel, of all instructions"),
+	KERNEL(SP_DBM_CYCLES, "kernel_cycles"),
+	KERNEL(SP_DBM_INSTRUCTIONS, "kernel_instructions"),
+	KERNEL(SP_DBM_BRANCHES, "kernel_branches"),
+	KERNEL(SP_DBM_BRANCH_MISSES, "kernel_branch_misses"),
+	KERNEL(SP_DBM_L1D_MISSES, "kernel_l1d_misses"),
+	KERNEL(SP_DBM_L1I_MISSES, "kernel_l1i_misses"),
+	KERNEL(SP_DBM_LLC_MISSES, "kernel_llc_misses"),
+	KERNEL(SP_DBM_DTLB_MISSES, "kernel_dtlb_misses"),
+	KERNEL(SP_DBM_ITLB_MISSES, "kernel_itlb_misses"),
+	KERNEL(SP_DBM_FRONTEND_STALLS, "kernel_frontend_stalls"),
+	KERNEL(SP_DBM_BACKEND_STALLS, "kernel_backend_stalls"),
 	MEMBER(dbm_usage, REAL, counted, "least share of the time that an event was counted"),
 	{ 0 },
 };
