@@ -15,6 +15,10 @@
 #include "dbm/counting.h"
 #include "dbm/hw.h"
 
+#define NO_KERNEL                                                                                  \
+	"what programs do in the kernel is not counted: /proc/sys/kernel/perf_event_paranoid "     \
+	"would have to be 1"
+
 /* True if valgrind can be started. */
 static bool has_valgrind(void)
 {
@@ -46,6 +50,7 @@ int sp__counting_open(struct sp__dbm_counting *c, enum sp_dbm_counters asked, co
 		      char *reason, size_t capacity, struct sp_errinfo *err)
 {
 	struct sp_errinfo no_hw = SP_ERRINFO_INIT;
+	bool kernel;
 
 	*c = (struct sp__dbm_counting){ .kind = SP_DBM_COUNTERS_NONE, .sim = sim };
 	*reason = 0;
@@ -53,7 +58,9 @@ int sp__counting_open(struct sp__dbm_counting *c, enum sp_dbm_counters asked, co
 		return 0;
 	if (asked == SP_DBM_COUNTERS_SIM)
 		return take_cachegrind(c, "", reason, capacity, err);
-	if (!sp__hw_try(&no_hw)) {
+	if (!sp__hw_try(&kernel, &no_hw)) {
+		if (!kernel)
+			snprintf(reason, capacity, "%s", NO_KERNEL);
 		c->kind = SP_DBM_COUNTERS_HW;
 		c->active = true;
 		return 0;

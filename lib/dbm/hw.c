@@ -16,11 +16,21 @@ struct sp__hw {
 	struct sp__counters counters;
 };
 
-int sp__hw_try(struct sp_errinfo *err)
+/* True if an event is counted in the kernel, too. */
+static bool has_kernel(const struct sp__counters *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->events[i].kernel && c->fd[i] >= 0)
+			return true;
+	return false;
+}
+
+int sp__hw_try(bool *kernel, struct sp_errinfo *err)
 {
 	struct sp__counters c = SP__COUNTERS_INIT;
 	int rc = sp__counters_open(&c, err);
 
+	*kernel = !rc && has_kernel(&c);
 	sp__counters_close(&c);
 	return rc;
 }

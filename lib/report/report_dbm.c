@@ -144,7 +144,7 @@ static const struct sp_report_field counters_fields[] = {
 	FIELD(dbm_result, "source", WORD, counters, "what counted events",
 	      .values = sp_dbm_counters_values),
 	FIELD(dbm_result, "reason", STRING, counters_reason,
-	      "why not the processor's own counters; null: they did, or were not asked for"),
+	      "why not the processor's own counters, or what these do not count; null: neither"),
 	{ 0 },
 };
 

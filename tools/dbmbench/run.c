@@ -72,9 +72,10 @@ static void print_head(const struct sp_dbm_result *r)
 	printf("T1: %llu records, T2: %llu; %s, %u processors\n", (unsigned long long)r->t1_records,
 	       (unsigned long long)r->t2_records,
 	       *r->machine ? quote_plain(r->machine) : "unknown processor", r->processors);
-	printf("counters: %s%s%s\n", sp_dbm_counters_name(r->counters),
-	       r->counters_reason ? ", since " : "",
-	       r->counters_reason ? quote_plain(r->counters_reason) : "");
+	printf("counters: %s", sp_dbm_counters_name(r->counters));
+	if (r->counters_reason)
+		printf(" (%s)", quote_plain(r->counters_reason));
+	putchar('\n');
 }
 
 /* Prints what each system took before the first query, and to start without one. */
