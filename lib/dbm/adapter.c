@@ -184,24 +184,39 @@ int sp__adapter_call(struct sp__adapter *a, const char *const *arguments, char *
 	return rc;
 }
 
+bool sp__adapter_at_fault(int rc)
+{
+	return rc == SP_ECHILD || rc == -ETIMEDOUT || rc == -ENOENT || rc == -EACCES ||
+	       rc == -ENOEXEC;
+}
+
+const char *sp__adapter_reason(const struct sp_errinfo *err)
+{
+	return *err->text ? err->text : sp_strerror(err->code);
+}
+
 int sp__adapter_version(struct sp__adapter *a, char line[SP__ADAPTER_LINE], struct sp_errinfo *err)
 {
 	static const char *const arguments[] = { "version", NULL };
 	struct sp_errinfo reason = SP_ERRINFO_INIT;
 	int rc = sp__adapter_call(a, arguments, line, SP__ADAPTER_LINE, &reason);
 
-	if (rc == SP_ECHILD) {
-		const char *text = strstr(reason.text, ": ");
+	if (sp__adapter_at_fault(rc)) {
+		const char *text = rc == SP_ECHILD ? strstr(reason.text, ": ") : NULL;
 
-		snprintf(line, SP__ADAPTER_LINE, "%s", text ? text + 2 : reason.text);
+		snprintf(line, SP__ADAPTER_LINE, "%s",
+			 text ? text + 2 : sp__adapter_reason(&reason));
 		return 1;
 	}
-	line[strcspn(line, "\n")] = 0;
-	if (rc)
+	if (rc) {
 		*err = reason;
-	else if (!*line)
-		rc = sp__errf(err, SP_EFORMAT, "call", a->path, -1, "verb version prints nothing");
-	return rc;
+		return rc;
+	}
+	line[strcspn(line, "\n")] = 0;
+	if (*line)
+		return 0;
+	strcpy(line, "verb version prints nothing");
+	return 1;
 }
 
 /* Reads the numbers of the system's servers. */
@@ -216,7 +231,7 @@ static int find_servers(struct sp__adapter *a, struct sp__dbm_servers *s, struct
 		long pid = strtol(at, &end, 10);
 
 		if (end == at || pid <= 0)
-			return sp__errf(err, SP_EFORMAT, "call", a->path, -1,
+			return sp__errf(err, SP_ECHILD, "call", a->path, -1,
 					"verb pids prints what is no process: %.40s", at);
 		s->pids[s->n++] = (pid_t)pid;
 		at = end + strspn(end, " \n");
@@ -267,6 +282,15 @@ static int prepare(struct unit *u, const char *const *argv, struct sp_errinfo *e
 	return rc ? sp__err(err, rc, "write", u->a->place->logs, -1) : 0;
 }
 
+/* Returns 0 if all calls have ended with status 0. */
+static int check_status(const struct unit *u, struct sp_errinfo *err)
+{
+	for (unsigned i = 0; i < u->clients; i++)
+		if (u->calls[i].status)
+			return failed(u->a, "run", &u->calls[i], &u->files[i], err);
+	return 0;
+}
+
 /* Runs the calls of all clients and counts what they use. */
 static int measure(struct unit *u, struct sp_dbm_usage *used, struct sp_errinfo *err)
 {
@@ -284,6 +308,8 @@ static int measure(struct unit *u, struct sp_dbm_usage *used, struct sp_errinfo 
 	begin = sp__now_ns();
 	rc = described(u->a, "run", sp__calls_run(u->calls, u->clients, &u->a->place->limits, err),
 		       err);
+	if (!rc)
+		rc = check_status(u, err);
 	if (rc) {
 		(void)!sp__counting_end(u->a->place->counting, NULL, NULL);
 		return rc;
@@ -301,13 +327,9 @@ static int check(const struct unit *u, const struct sp__dbm_truth *truth, struct
 {
 	int rc = 0;
 
-	for (unsigned i = 0; !rc && i < u->clients; i++) {
-		if (u->calls[i].status)
-			rc = failed(u->a, "run", &u->calls[i], &u->files[i], err);
-		else if (truth)
-			rc = sp__answers_check(u->files[i].out, truth,
-					       u->questions + (size_t)i * u->n, u->n, err);
-	}
+	for (unsigned i = 0; !rc && i < u->clients; i++)
+		rc = sp__answers_check(u->files[i].out, truth, u->questions + (size_t)i * u->n,
+				       u->n, err);
 	return rc;
 }
 

@@ -12,7 +12,7 @@
 
 /* What all adapters of a run share. */
 struct sp__dbm_place {
-	const char *logs;    /* folder for what adapters print; NULL: nothing is kept */
+	const char *logs;    /* folder for what adapters print */
 	const char *t1, *t2; /* absolute paths; NULL: not made yet */
 	const char *wrap;    /* before programs, to simulate a processor; NULL: nothing */
 	struct sp__dbm_counting *counting; /* NULL: nothing is counted */
@@ -45,13 +45,16 @@ void sp__adapter_close(struct sp__adapter *a);
  */
 SP_MUST_CHECK int sp__adapter_call(struct sp__adapter *a, const char *const *arguments, char *lines,
 				   size_t capacity, struct sp_errinfo *err);
+/* True if an error concerns one system alone. */
+bool sp__adapter_at_fault(int rc);
+/* Returns the reason of an error as text, which err owns or is static. */
+const char *sp__adapter_reason(const struct sp_errinfo *err);
 /* Reads the version, or why the system is absent, into line.  Returns 0; 1: absent; or an error. */
 SP_MUST_CHECK int sp__adapter_version(struct sp__adapter *a, char line[SP__ADAPTER_LINE],
 				      struct sp_errinfo *err);
 /*
  * Runs a unit of each client at the same time, and adds what it used.  questions: n of each client,
- * one after the other.  Answers are compared if there is a truth.  Errors as above, and of
- * sp__answers_check().
+ * one after the other.  Errors as above, and of sp__answers_check().
  */
 SP_MUST_CHECK int sp__adapter_run(struct sp__adapter *a, const struct sp__dbm_truth *truth,
 				  const struct sp__dbm_question *questions, unsigned n,

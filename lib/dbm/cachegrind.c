@@ -85,11 +85,11 @@ int sp__cachegrind_take(const char *folder, double *events, struct sp_errinfo *e
 
 	if (!d)
 		return sp__err(err, -errno, "open", folder, -1);
-	while (!rc && (e = readdir(d))) {
+	while ((e = readdir(d))) {
 		if (e->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
-		rc = sp__cachegrind_add(path, events, err);
+		rc = rc ? rc : sp__cachegrind_add(path, events, err);
 		unlink(path);
 	}
 	closedir(d);

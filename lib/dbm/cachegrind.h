@@ -19,5 +19,5 @@
  * were.  Returns 0; SP_EFORMAT if it is none; or -errno.
  */
 SP_MUST_CHECK int sp__cachegrind_add(const char *path, double *events, struct sp_errinfo *err);
-/* Adds and removes all results in a folder.  Errors as above. */
+/* Adds all results in a folder and removes them, also after an error.  Errors as above. */
 SP_MUST_CHECK int sp__cachegrind_take(const char *folder, double *events, struct sp_errinfo *err);

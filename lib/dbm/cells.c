@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include "benchset/stat.h"
 #include "dbm/cells.h"
+#include "dbm/usage.h"
 
 struct work {
 	struct sp_dbm_result *r;
@@ -90,7 +91,7 @@ static void compute_usage(struct sp_dbm_result *r, size_t cell)
 	struct sp_dbm_cell *c = &r->cells[cell];
 	double selectivity = 0;
 
-	c->usage = (struct sp_dbm_usage){ .counted = 1 };
+	c->usage = (struct sp_dbm_usage){ .counted = NAN };
 	for (size_t i = 0; i < r->nunits; i++) {
 		if (r->units[i].cell != cell)
 			continue;
@@ -124,9 +125,9 @@ static void forget(struct sp_dbm_cell *c)
 
 	c->query_s = c->ratio = none;
 	c->true_selectivity = c->deviation = c->instructions_per_row = c->cpi = NAN;
-	c->usage = (struct sp_dbm_usage){ .wall_s = NAN, .user_s = NAN, .system_s = NAN };
+	c->usage = sp__usage_unknown();
 	for (int i = 0; i < SP_DBM_EVENTS; i++)
-		c->events[i] = c->misses[i] = c->usage.events[i] = c->usage.kernel[i] = NAN;
+		c->events[i] = c->misses[i] = NAN;
 }
 
 /* Returns the first cell of the same query that was measured: that of the first system. */

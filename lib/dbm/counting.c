@@ -19,10 +19,10 @@
 	"what programs do in the kernel is not counted: /proc/sys/kernel/perf_event_paranoid "     \
 	"would have to be 1"
 
-/* True if valgrind can be started. */
-static bool has_valgrind(void)
+/* True if cachegrind can be started, as SP__CACHEGRIND does. */
+static bool has_cachegrind(void)
 {
-	static const char *const argv[] = { "valgrind", "--version", NULL };
+	static const char *const argv[] = { "chrt", "--batch", "0", "valgrind", "--version", NULL };
 	struct sp__child_opts o = { .argv = argv, .fd = { -1, -1, -1 } };
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC), status = 1;
 	pid_t pid;
@@ -38,9 +38,10 @@ static bool has_valgrind(void)
 static int take_cachegrind(struct sp__dbm_counting *c, const char *reason, char *text,
 			   size_t capacity, struct sp_errinfo *err)
 {
-	if (!has_valgrind())
+	if (!has_cachegrind())
 		return sp__errf(err, SP_EUNSUP, "count", NULL, -1,
-				"cachegrind needs valgrind, in Debian the package valgrind");
+				"cachegrind needs valgrind and chrt, in Debian the packages "
+				"valgrind and util-linux");
 	c->kind = SP_DBM_COUNTERS_SIM;
 	snprintf(text, capacity, "%s", reason);
 	return 0;
@@ -71,7 +72,7 @@ int sp__counting_open(struct sp__dbm_counting *c, enum sp_dbm_counters asked, co
 	}
 	if (!take_cachegrind(c, no_hw.text, reason, capacity, NULL))
 		return 0;
-	snprintf(reason, capacity, "%s; valgrind is not installed", no_hw.text);
+	snprintf(reason, capacity, "%s; valgrind or chrt is not installed", no_hw.text);
 	return 0;
 }
 
@@ -84,6 +85,8 @@ int sp__counting_begin(struct sp__dbm_counting *c, const struct sp__dbm_servers 
 
 int sp__counting_end(struct sp__dbm_counting *c, struct sp_dbm_usage *used, struct sp_errinfo *err)
 {
+	double forgotten[SP_DBM_EVENTS] = { 0 };
+
 	for (int i = 0; used && i < SP_DBM_EVENTS; i++)
 		used->events[i] = used->kernel[i] = NAN;
 	if (!c || !c->active)
@@ -92,5 +95,5 @@ int sp__counting_end(struct sp__dbm_counting *c, struct sp_dbm_usage *used, stru
 		sp__hw_end(&c->hw, used);
 		return 0;
 	}
-	return used ? sp__cachegrind_take(c->sim, used->events, err) : 0;
+	return sp__cachegrind_take(c->sim, used ? used->events : forgotten, err);
 }

@@ -18,8 +18,8 @@ struct sp__dbm_counting {
 };
 
 /*
- * Chooses the means.  reason: receives why not those that were asked for, or NULL; it is static or
- * in text.  Returns 0, or SP_EUNSUP if those asked for do not work.
+ * Chooses the means.  reason: receives why not the processor's own counters, or what these do not
+ * count; "": neither.  Returns 0, or an error if those asked for do not work.
  */
 SP_MUST_CHECK int sp__counting_open(struct sp__dbm_counting *c, enum sp_dbm_counters asked,
 				    const char *sim, char *reason, size_t capacity,

@@ -54,7 +54,7 @@ int sp__folders_open(struct sp__dbm_folders *f, const char *folder, struct sp_er
 		return sp__err(err, rc, "create", f->work, -1);
 	f->made = true;
 	rc = make(f->sim, err);
-	if (!rc && chmod(f->sim, 01777)) /* a server can run as another user */
+	if (!rc && !geteuid() && chmod(f->sim, 01777)) /* a server of root's is another user */
 		rc = sp__err(err, -errno, "chmod", f->sim, -1);
 	if (!rc && mkdir(f->logs, 0777) && errno != EEXIST)
 		rc = sp__err(err, -errno, "create", f->logs, -1);

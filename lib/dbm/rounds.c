@@ -49,7 +49,9 @@ static int cool(struct sp__dbm_run *run, size_t i, struct sp_errinfo *err)
 	static const char *const arguments[] = { "cold", NULL };
 	int rc = sp__adapter_call(&run->adapters[i], arguments, NULL, 0, err);
 
-	return rc ? rc : sp__folder_cool(run->folders.work);
+	if (!rc)
+		rc = sp__folder_cool(run->folders.work);
+	return rc ? sp__err(err, rc, "read", run->folders.work, -1) : 0;
 }
 
 static int measure(struct sp__dbm_run *run, size_t row, size_t i, unsigned round,
@@ -67,7 +69,7 @@ static int measure(struct sp__dbm_run *run, size_t row, size_t i, unsigned round
 	sp__dbm_tell(run, i, what);
 	*u = (struct sp_dbm_unit){ .cell = (unsigned)(row * r->nsystems + i),
 				   .round = round,
-				   .usage = { .counted = 1 } };
+				   .usage = { .counted = NAN } };
 	begin = sp__cpu_ns();
 	if (!rc)
 		rc = sp__adapter_run(&run->adapters[i], &run->truth, run->questions, o->unit,
@@ -129,7 +131,7 @@ static int measure_round(struct sp__dbm_run *run, enum sp_dbm_query query, unsig
 static int simulate(struct sp__dbm_run *run, size_t i, unsigned n, double *events,
 		    struct sp_errinfo *err)
 {
-	struct sp_dbm_usage used = { .counted = 1 };
+	struct sp_dbm_usage used = { .counted = NAN };
 	int rc;
 
 	run->place.wrap = SP__CACHEGRIND;
@@ -137,9 +139,11 @@ static int simulate(struct sp__dbm_run *run, size_t i, unsigned n, double *event
 	rc = sp__adapter_run(&run->adapters[i], &run->truth, run->questions, n, 1, &used, err);
 	run->counting.active = false;
 	run->place.wrap = NULL;
-	memcpy(events, used.events, sizeof(used.events));
-	if (rc || !isnan(events[SP_DBM_INSTRUCTIONS]))
+	if (rc)
 		return rc;
+	memcpy(events, used.events, sizeof(used.events));
+	if (!isnan(events[SP_DBM_INSTRUCTIONS]))
+		return 0;
 	if (n)
 		return sp__errf(err, SP_ECHILD, "count", NULL, -1,
 				"the adapter starts no program with DBM_WRAP, so cachegrind "

@@ -57,22 +57,18 @@ void sp__dbm_tell(struct sp__dbm_run *run, size_t system, const char *what)
 			    (double)run->done / run->steps);
 }
 
-/* True if an error concerns one system alone. */
-static bool of_system(int rc)
-{
-	return rc == SP_ECHILD || rc == -ETIMEDOUT || rc == -ENOENT || rc == -EACCES ||
-	       rc == -ENOEXEC;
-}
-
 int sp__dbm_leave_out(struct sp__dbm_run *run, size_t system, int rc, struct sp_errinfo *reason)
 {
 	struct sp_dbm_system *s = &run->result->systems[system];
 
-	s->failure = rc == -ECANCELED ? NULL : sp__dbm_keep(run->result, reason->text);
-	if (!of_system(rc)) {
+	s->failure =
+		rc == -ECANCELED ? NULL : sp__dbm_keep(run->result, sp__adapter_reason(reason));
+	if (!sp__adapter_at_fault(rc)) {
 		*run->err = *reason;
 		return rc;
 	}
+	/* Its servers must not disturb the others.  That it fails is said already. */
+	(void)!sp__adapter_drop(&run->adapters[system], NULL);
 	if (!s->failure)
 		return sp__err(run->err, -ENOMEM, "measure", s->name, -1);
 	for (size_t i = 0; i < run->result->nsystems; i++)

@@ -42,8 +42,8 @@ static inline bool sp__dbm_works(const struct sp__dbm_run *run, size_t system)
 	return run->result->systems[system].version && !run->result->systems[system].failure;
 }
 /*
- * After an error of a system: leaves it out from now on.  Returns 0 if others are left; otherwise,
- * or if the error concerns the whole run, the error.
+ * After an error of a system: ends it and leaves it out from now on.  Returns 0 if others are left;
+ * otherwise, or if the error concerns the whole run, the error.
  */
 SP_MUST_CHECK int sp__dbm_leave_out(struct sp__dbm_run *run, size_t system, int rc,
 				    struct sp_errinfo *reason);

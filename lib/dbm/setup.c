@@ -3,6 +3,7 @@
  * Prepares a run: systems and tables; then, before each query, its index and plans.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,8 @@ static int open_system(struct sp__dbm_run *run, size_t i)
 	if (mkdir(a->folder, 0777))
 		return sp__err(run->err, -errno, "create", a->folder, -1);
 	s->name = sp__dbm_keep(run->result, a->name);
+	s->load_s = s->index_s = NAN;
+	s->empty = sp__usage_unknown();
 	rc = s->name ? sp__adapter_version(a, line, run->err) : -ENOMEM;
 	if (rc < 0)
 		return sp__err(run->err, rc, "call", a->path, -1);
@@ -101,6 +104,7 @@ static int load(struct sp__dbm_run *run, size_t i, struct sp_errinfo *err)
 	static const char *const loads[] = { "load", NULL };
 	struct sp__adapter *a = &run->adapters[i];
 
+	run->result->systems[i].load_s = run->result->systems[i].index_s = 0;
 	a->started = true;
 	return timed(a, loads, &run->result->systems[i].load_s, err);
 }
@@ -144,17 +148,18 @@ static int read_plan(struct sp__dbm_run *run, size_t row, size_t i, struct sp_er
 /* Loads a system, and measures what starting it takes. */
 static int prepare(struct sp__dbm_run *run, size_t i, struct sp_errinfo *err)
 {
-	struct sp_dbm_usage *empty = &run->result->systems[i].empty;
+	struct sp_dbm_usage used = { .counted = NAN };
 	int rc;
 
 	sp__dbm_tell(run, i, "load");
 	rc = load(run, i, err);
 	run->done++;
 	sp__dbm_tell(run, i, "start");
-	*empty = (struct sp_dbm_usage){ .counted = 1 };
 	if (!rc)
-		rc = sp__adapter_run(&run->adapters[i], &run->truth, run->questions, 0, 1, empty,
+		rc = sp__adapter_run(&run->adapters[i], &run->truth, run->questions, 0, 1, &used,
 				     err);
+	if (!rc)
+		run->result->systems[i].empty = used;
 	run->done++;
 	return rc;
 }

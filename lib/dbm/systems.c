@@ -71,11 +71,11 @@ static int ask(struct sp_dbm_system *s, const char *adapters, const char *work,
 	int rc = sp__adapter_open(&a, &place, s->name, adapters, work, &reason);
 
 	if (!rc)
-		rc = mkdir(a.folder, 0777) ? -errno : sp__adapter_version(&a, line, &reason);
+		rc = mkdir(a.folder, 0777) ? sp__err(&reason, -errno, "create", a.folder, -1)
+					   : sp__adapter_version(&a, line, &reason);
 	sp__adapter_close(&a);
 	if (rc < 0)
-		snprintf(line, sizeof(line), "%.200s",
-			 *reason.text ? reason.text : sp_strerror(rc));
+		snprintf(line, sizeof(line), "%.200s", sp__adapter_reason(&reason));
 	*(rc ? &s->failure : &s->version) = strdup(line);
 	return s->failure || s->version ? 0 : sp__err(err, -ENOMEM, "call", s->name, -1);
 }

@@ -25,7 +25,7 @@ struct table {
 
 static int write_blocks(struct table *t, struct sp_errinfo *err)
 {
-	long n;
+	long n = 0;
 	int rc = 0;
 
 	while (!rc && (n = sp_gen_fill(t->gen, t->block, BLOCK)) > 0) {
@@ -37,7 +37,8 @@ static int write_blocks(struct table *t, struct sp_errinfo *err)
 		rc = sp__write_whole(t->fd, t->block, (size_t)n, t->bytes);
 		t->bytes += (uint64_t)n;
 	}
-	return rc ? sp__err(err, rc, "write", t->path, -1) : 0;
+	rc = rc ? rc : (int)n;
+	return rc < 0 ? sp__err(err, rc, "write", t->path, -1) : 0;
 }
 
 static int make(struct table *t, enum sp_gen_kind kind, uint64_t *records, struct sp_errinfo *err)

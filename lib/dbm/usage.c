@@ -81,6 +81,15 @@ static void add_peak(struct sp_dbm_usage *u, pid_t pid)
 		u->peak_bytes = value(text, "VmHWM") * 1024;
 }
 
+struct sp_dbm_usage sp__usage_unknown(void)
+{
+	struct sp_dbm_usage u = { .wall_s = NAN, .user_s = NAN, .system_s = NAN, .counted = NAN };
+
+	for (int i = 0; i < SP_DBM_EVENTS; i++)
+		u.events[i] = u.kernel[i] = NAN;
+	return u;
+}
+
 void sp__usage_mark(struct sp__usage_mark *m, const struct sp__dbm_servers *servers)
 {
 	*m = (struct sp__usage_mark){ 0 };

@@ -23,6 +23,8 @@ struct sp__usage_mark {
 	struct sp_dbm_usage servers;  /* without wall_s */
 };
 
+/* Returns what is reported of a unit that was not measured. */
+struct sp_dbm_usage sp__usage_unknown(void);
 /* Reads the counters; servers that have ended count 0. */
 void sp__usage_mark(struct sp__usage_mark *m, const struct sp__dbm_servers *servers);
 /* Adds what a child that was waited for used. */

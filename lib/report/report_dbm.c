@@ -34,7 +34,8 @@ static const struct sp_report_field event_fields[] = {
 	KERNEL(SP_DBM_ITLB_MISSES, "kernel_itlb_misses"),
 	KERNEL(SP_DBM_FRONTEND_STALLS, "kernel_frontend_stalls"),
 	KERNEL(SP_DBM_BACKEND_STALLS, "kernel_backend_stalls"),
-	MEMBER(dbm_usage, REAL, counted, "least share of the time that an event was counted"),
+	MEMBER(dbm_usage, REAL, counted,
+	       "least share of the time that an event was counted; null: none was"),
 	{ 0 },
 };
 
@@ -58,7 +59,7 @@ static const struct sp_report_field system_fields[] = {
 	MEMBER(dbm_system, STRING, failure, "why it is absent, or was left out; null: neither"),
 	MEMBER(dbm_system, REAL, load_s, "time of loading both tables"),
 	MEMBER(dbm_system, REAL, index_s, "time of making the indexes"),
-	MEMBER(dbm_system, COUNT, loaded_bytes, "bytes of its files then"),
+	MEMBER(dbm_system, KNOWN, loaded_bytes, "bytes of its files then"),
 	GROUP("empty", OBJECT, usage_fields, "a unit without queries"),
 	{ 0 },
 };

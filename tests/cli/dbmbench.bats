@@ -24,6 +24,8 @@ make_adapter() # NAME
 		load-load | index-index | plan-plan) echo "no $1 today" >&2; exit 7 ;;
 		hang-run) [ -s /dev/stdin ] && { sleep 300 & echo $! >"$PIDS"; sleep 300; } ;;
 		few-run) read -r q && exit 0 ;;
+		pids-pids) echo none; exit 0 ;;
+		simulated-run) [ -z "$DBM_WRAP" ] || { echo cut >../sim/cut.out; echo "it was cut" >&2; exit 7; } ;;
 		wrong-run) while read -r q; do echo 5; done; exit 0 ;;
 		garbage-run) while read -r q; do echo "Error: database is locked"; done; exit 0 ;;
 		many-run) while read -r q lo hi; do answer $q $lo $hi; echo; done; exit 0 ;;
@@ -100,10 +102,17 @@ clean() # FOLDER
 }
 
 @test "an absent system is a row, and the others are measured" {
+	needs jq
 	sed 's/$BAD-/absent-/' awk >gone && chmod +x gone
 	run -0 "$dbmbench" run --systems=./gone,./awk --queries=uss "${few[@]}" -o out
 	[[ $output == *"gone"*"absent: it is not installed"* ]]
 	clean out
+	jq -e '.systems[0] | .version == null and .load_s == null and .empty.wall_s == null' out/report.json
+	printf '#!/bin/sh\n' >silent
+	printf '#!/no/such/shell\n' >odd
+	chmod +x silent odd
+	run -0 "$dbmbench" run --systems=./silent,./odd,./awk --queries=uss "${few[@]}" -o out
+	[[ $output == *"silent"*"absent: verb version prints nothing"*"odd"*"absent: No such file or directory"* ]]
 	run -2 "$dbmbench" run --systems=./gone "${few[@]}" -o out
 	[[ $output == *"no system works here"*"it is not installed"* ]]
 	clean out
@@ -111,11 +120,12 @@ clean() # FOLDER
 
 @test "a system that fails or hangs is left out, and the others go on" {
 	needs jq
-	for bad in load index plan killed hang; do
+	for bad in load index plan killed hang pids; do
 		: >drops
 		sed "s/\$BAD-/$bad-/" awk >bad && chmod +x bad
 		run -1 "$dbmbench" run --systems=./bad,./awk --timeout=1 "${few[@]}" -o out
 		[[ $output == *"bad was left out: verb "* ]]
+		[ "$bad" != pids ] || [[ $output == *"prints what is no process: none"* ]]
 		[ "$bad" != load ] || [[ $output == *"verb load ended with status 7: no load today"* ]]
 		[ "$bad" != hang ] || [[ $output == *"verb run has not ended after 1 s"* ]]
 		[ "$bad" != killed ] || [[ $output == *"was ended by signal 9"* ]]
@@ -259,6 +269,12 @@ clean() # FOLDER
 	done
 	[ "$(jq '.cells[0].instructions' out1/report.json)" = "$(jq '.cells[0].instructions' out2/report.json)" ]
 	jq -e '.counters.source == "sim" and .cells[0].instructions > 10000' out1/report.json
+	# what a system leaves that fails does not count for the next one
+	sed 's/$BAD-/simulated-/' awk >bad && chmod +x bad
+	run -1 "$dbmbench" run --systems=./bad,./count --queries=uss --counters=sim --scale=0.001 --repeat=1 --unit=1 -o out
+	[[ $output == *"bad was left out: verb run ended with status 7: it was cut"* ]]
+	jq -e '.cells[0].instructions == null' out/report.json
+	[ "$(jq '.cells[1].instructions' out/report.json)" = "$(jq '.cells[0].instructions' out1/report.json)" ]
 }
 
 @test "pictures show the time of each system" {

@@ -3,6 +3,7 @@
  * The command run.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -37,7 +38,7 @@ static void take_all(struct config *c)
 	sp_dbm_systems_free(systems, n);
 }
 
-/* Writes one of the files of the result folder by a function. */
+/* Writes one of the files of the result folder: the report, or without one a table. */
 static void write_file(const struct config *c, const char *name, const struct sp_dbm_result *r,
 		       const struct sp_report *report)
 {
@@ -84,11 +85,10 @@ static void print_systems(const struct sp_dbm_result *r)
 	for (size_t i = 0; i < r->nsystems; i++) {
 		const struct sp_dbm_system *s = &r->systems[i];
 
-		if (!s->version)
+		if (!isfinite(s->empty.wall_s)) /* it has not come so far */
 			continue;
-		printf("%s: %s; loaded in %.3g s, indexes in %.3g s, %.3g MB; a unit without "
-		       "queries "
-		       "%.3g ms\n",
+		printf("%s: %s; loaded in %.3g s, indexes in %.3g s, %.3g MB; "
+		       "a unit without queries %.3g ms\n",
 		       quote_plain(s->name), quote_plain(s->version), s->load_s, s->index_s,
 		       (double)s->loaded_bytes / 1e6, s->empty.wall_s * 1e3);
 	}

@@ -97,15 +97,15 @@ struct sp_dbm_usage {
 	uint64_t peak_bytes;		  /* the largest resident set of a process */
 	double events[SP_DBM_EVENTS];	  /* NaN: not counted */
 	double kernel[SP_DBM_EVENTS];	  /* of them, in the kernel; NaN: not known apart */
-	double counted; /* least share of the time that an event was counted, 0 to 1 */
+	double counted; /* least share of the time that an event was counted, 0 to 1; or NaN */
 };
 
 struct sp_dbm_system {
 	const char *name;
-	const char *version; /* as the adapter says; NULL: absent */
-	const char *failure; /* why it is absent, or left out from then on; NULL: neither */
-	double load_s, index_s;
-	uint64_t loaded_bytes; /* of its files after the indexes were made */
+	const char *version;	/* as the adapter says; NULL: absent */
+	const char *failure;	/* why it is absent, or left out from then on; NULL: neither */
+	double load_s, index_s; /* NaN: it was not loaded */
+	uint64_t loaded_bytes;	/* of its files after the indexes were made */
 	/* A unit without queries: what starting the system takes. */
 	struct sp_dbm_usage empty;
 };
@@ -142,8 +142,9 @@ struct sp_dbm_result {
 	bool stopped; /* by *stop */
 	uint64_t t1_records, t2_records, t1_bytes, t2_bytes;
 	enum sp_dbm_counters counters; /* used */
-	const char *counters_reason;   /* why not those that were asked for, or better ones */
-	const char *machine, *kernel;  /* name of the processor; of the system */
+	const char
+		*counters_reason; /* why not the processor's, or what these leave; NULL: neither */
+	const char *machine, *kernel; /* name of the processor; of the system */
 	unsigned processors;
 	uint64_t memory_bytes;
 	double harness_s; /* processor time of the caller during the units */
