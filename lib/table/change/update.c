@@ -76,22 +76,22 @@ static int open_memory(struct sp__tableupdate *u)
 	u->texts = calloc(u->n + 1, sizeof(*u->texts));
 	u->row = malloc(row_bytes + 1);
 	u->old_row = malloc(row_bytes + 1);
-	u->cells = malloc(window_bytes(u));
-	if (!u->texts || !u->row || !u->old_row || !u->cells)
+	if (!u->texts || !u->row || !u->old_row)
 		return no_memory(u);
 	for (uint32_t i = 0; i < u->n; i++) {
 		u->texts[i] = u->ntexts;
 		u->ntexts += column_of(u, i)->type.kind == 't';
 		u->bounds |= column_of(u, i)->bounds;
 	}
-	if (u->ntexts)
+	if (u->ntexts) {
 		u->ends = calloc(sp__layout_row_records(&u->file->layout), sizeof(*u->ends));
-	if (u->ntexts && !u->ends)
-		return no_memory(u);
-	u->directory = u->file->directory;
-	u->directory.cells = NULL;
-	u->directory.first = u->directory.end = u->directory.capacity = 0;
-	u->directory.changed = u->directory.to = 0;
+		u->cells = malloc(window_bytes(u));
+		if (!u->ends || !u->cells)
+			return no_memory(u);
+		sp__budget_charge(budget, window_bytes(u));
+		u->batch.charged = window_bytes(u);
+	}
+	u->directory = sp__areastream_other(&u->file->directory);
 	u->batch.max =
 		sp__min(BATCH_MAX, sp__max(BATCH_MIN, budget->limit_bytes / 8 / entry_bytes(u)));
 	return sp__cellreader_open(&u->reader, u->file, u->err);

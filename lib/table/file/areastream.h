@@ -38,6 +38,16 @@ static inline uint64_t sp__areastream_max(uint32_t cell_bytes)
 	return cell_bytes < SP__AREASTREAM_BYTES ? SP__AREASTREAM_BYTES / cell_bytes : 1;
 }
 
+/* Returns another reader of the cells that have been written, with memory of its own. */
+static inline struct sp__areastream sp__areastream_other(const struct sp__areastream *s)
+{
+	return (struct sp__areastream){ .area = s->area,
+					.kind = s->kind,
+					.usable = s->usable,
+					.written = s->written,
+					.old = s->old };
+}
+
 /*
  * Reads bytes [at, at + bytes) of the area, zeros where nothing has been written.  Returns 0,
  * SP_ECORRUPT, -ENOMEM or -errno.
