@@ -119,9 +119,57 @@ static void check_passing(void)
 	sp__layout_free(&l);
 }
 
+static int fetch_later(struct sp__clotho_user *u, struct sp__clotho_frame *f, uint32_t group,
+		       uint64_t page, uint64_t pages, uint8_t *memory)
+{
+	f->outstanding++;
+	return fetch_nothing(u, f, group, page, pages, memory);
+}
+
+static void complete(struct sp__clotho_frame *f)
+{
+	while (f->outstanding)
+		sp__clotho_completed(f, 0);
+}
+
+/* The only frame is read again while a read waits for it, since a change removed its A-page. */
+static void check_again(void)
+{
+	const uint64_t records = 63 * 15;
+	struct sp__table_layout l = layout_of_r();
+	struct sp_pool_opts o = { .bytes = 12 << 10,
+				  .frame_bytes = THESIS_FRAME,
+				  .manager = SP_POOL_QUERY };
+	struct sp__clotho_user u = {
+		.pool = open_pool(&o), .layout = &l, .records = &records, .fetch = fetch_later
+	};
+	const struct sp__groupset one = first_groups(1);
+	struct sp__clotho_pin pin = { 0 };
+	const struct sp__clotho_frame *frame;
+	uint64_t fetches;
+	bool waits;
+
+	attach(&u);
+	waits = sp__clotho_pin(&u, &one, 0, &pin) == SP_LATER;
+	frame = pin.frame;
+	fetches = frame->fetches;
+	sp__clotho_invalidate(&u, 0, &one);
+	complete(pin.frame);
+	waits &= sp__clotho_pin(&u, &one, 0, &pin) == SP_LATER;
+	ok(waits && pin.frame == frame && frame->fetches == fetches + 1,
+	   "a frame that was read again while a read waited tells it");
+	complete(pin.frame);
+	ok(sp__clotho_pin(&u, &one, 0, &pin) == SP_READY, "and the read gets it");
+	sp__clotho_unpin(&pin);
+	sp__clotho_detach(&u);
+	sp_pool_close(u.pool);
+	sp__layout_free(&l);
+}
+
 int main(void)
 {
 	check_few();
 	check_passing();
+	check_again();
 	return done();
 }

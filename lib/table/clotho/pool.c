@@ -351,6 +351,7 @@ static struct sp__clotho_frame *fetch(struct sp__clotho_user *u, const struct sp
 	n = choose(u, query, &f->set);
 	f->used = (struct sp__groupset){ 0 };
 	f->passing = true;
+	f->fetches++;
 	f->table = u->table;
 	f->reader = u;
 	f->first = page / n * n;

@@ -49,8 +49,9 @@ struct sp__clotho_frame {
 	size_t capacity; /* of entries */
 	uint8_t *memory;
 	unsigned pins, outstanding;
-	int error;    /* of its requests */
-	bool passing; /* only reads that pass have used it */
+	int error;	  /* of its requests */
+	bool passing;	  /* only reads that pass have used it */
+	uint64_t fetches; /* how often it got other A-pages */
 	struct sp_pool *pool;
 };
 

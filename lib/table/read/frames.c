@@ -209,15 +209,19 @@ static bool are_complete(const struct sp__window *w)
 	return true;
 }
 
-/* Waits for the frames that are pinned.  Returns SP_READY, SP_LATER, or SP_END: one was removed. */
+/*
+ * Waits for the frames that are pinned.  Returns SP_READY, SP_LATER, or SP_END: one was removed, or
+ * read again, perhaps with other column groups at other places.
+ */
 static int wait_pins(struct sp__window *w)
 {
 	for (size_t i = 0; i < w->npins; i++) {
 		const struct sp__clotho_frame *frame = w->pins[i].frame;
+		const uint64_t fetches = frame->fetches;
 		const int rc =
 			sp__clotho_pin(&w->file->pool->user, &w->set, w->pins[i].page, &w->pins[i]);
 
-		if (w->pins[i].frame != frame)
+		if (w->pins[i].frame != frame || frame->fetches != fetches)
 			return SP_END;
 		if (rc == SP_LATER)
 			return rc;
