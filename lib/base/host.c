@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the memory of the machine and its limits from /proc and /sys.
+ * Reads the memory and the processors of the machine, and their limits, from /proc and /sys.
  *
  * Control groups: every ancestor of the process's group can limit it, so the path is walked up to
  * the root of the hierarchy.  In a container the path in /proc/self/cgroup might not exist below
@@ -9,6 +9,7 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,27 +50,80 @@ static uint64_t available(void)
 	return p ? strtoull(p + strlen("MemAvailable:"), NULL, 10) * 1024 : UINT64_MAX;
 }
 
-/* Returns the number of bytes that a file holds; it can hold "max". */
-static uint64_t limit_file(const char *root, const char *dir, const char *group, const char *name)
+/* Reads a file of a group; "" if it cannot be read. */
+static void read_group(const char *root, const char *dir, const char *group, const char *name,
+		       char buf[64])
 {
-	char path[8400], buf[64];
+	char path[8400];
 	int n = snprintf(path, sizeof(path), "%s%s%s/%s", root, dir, group, name);
-	char *end;
+
+	if (n < 0 || (size_t)n >= sizeof(path) || !read_small(path, buf, 64))
+		buf[0] = '\0';
+}
+
+/* Returns the number of bytes that a file holds; it can hold "max". */
+static uint64_t memory_limit(const char *root, const char *dir, const char *group, const char *name)
+{
+	char buf[64], *end;
 	uint64_t v;
 
-	if (n < 0 || (size_t)n >= sizeof(path) || !read_small(path, buf, sizeof(buf)))
-		return UINT64_MAX;
+	read_group(root, dir, group, name, buf);
 	v = strtoull(buf, &end, 10);
 	return end != buf && v < NO_LIMIT ? v : UINT64_MAX;
 }
 
-static uint64_t limit_upwards(const char *root, const char *dir, char *group, const char *name)
+/* Returns how many processors a quota of time in each period is, rounded up. */
+static uint64_t processors(const char *quota, const char *period)
+{
+	char *end;
+	long long q = strtoll(quota, &end, 10), p = strtoll(period, NULL, 10);
+
+	return end != quota && q > 0 && p > 0 ? (uint64_t)((q + p - 1) / p) : UINT64_MAX;
+}
+
+static uint64_t memory_of_first(const char *root, const char *group)
+{
+	return memory_limit(root, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
+}
+
+static uint64_t memory_of_second(const char *root, const char *group)
+{
+	return memory_limit(root, "/sys/fs/cgroup", group, "memory.max");
+}
+
+static uint64_t processors_of_first(const char *root, const char *group)
+{
+	char quota[64], period[64];
+
+	read_group(root, "/sys/fs/cgroup/cpu", group, "cpu.cfs_quota_us", quota);
+	read_group(root, "/sys/fs/cgroup/cpu", group, "cpu.cfs_period_us", period);
+	return processors(quota, period);
+}
+
+static uint64_t processors_of_second(const char *root, const char *group)
+{
+	char buf[64], *space;
+
+	read_group(root, "/sys/fs/cgroup", group, "cpu.max", buf);
+	space = strchr(buf, ' ');
+	return space ? processors(buf, space) : UINT64_MAX;
+}
+
+/* A resource that both versions of control groups limit. */
+struct limited {
+	const char *controller; /* its name in version 1 */
+	uint64_t (*first)(const char *root, const char *group);
+	uint64_t (*second)(const char *root, const char *group);
+};
+
+static uint64_t limit_upwards(const char *root, char *group,
+			      uint64_t (*limit_of)(const char *root, const char *group))
 {
 	uint64_t limit = UINT64_MAX;
 	char *slash;
 
 	for (;;) {
-		limit = sp__min(limit, limit_file(root, dir, group, name));
+		limit = sp__min(limit, limit_of(root, group));
 		slash = strrchr(group, '/');
 		if (!slash)
 			return limit;
@@ -77,8 +131,19 @@ static uint64_t limit_upwards(const char *root, const char *dir, char *group, co
 	}
 }
 
+/* True if a list of names, separated by commas, has this name. */
+static bool has_name(const char *list, const char *name)
+{
+	const size_t bytes = strlen(name);
+
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == bytes && !strncmp(list, name, bytes))
+			return true;
+	return false;
+}
+
 /* Reads one line of /proc/self/cgroup: "ID:CONTROLLERS:PATH". */
-static uint64_t limit_of_line(const char *root, char *line)
+static uint64_t limit_of_line(const char *root, char *line, const struct limited *what)
 {
 	char *controllers = strchr(line, ':'), *group;
 
@@ -87,13 +152,12 @@ static uint64_t limit_of_line(const char *root, char *line)
 		return UINT64_MAX;
 	*group++ = '\0';
 	if (!*controllers)
-		return limit_upwards(root, "/sys/fs/cgroup", group, "memory.max");
-	if (!strcmp(controllers, "memory"))
-		return limit_upwards(root, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
-	return UINT64_MAX;
+		return limit_upwards(root, group, what->second);
+	return has_name(controllers, what->controller) ? limit_upwards(root, group, what->first)
+						       : UINT64_MAX;
 }
 
-uint64_t sp__host_memory_group(const char *root)
+static uint64_t group_limit(const char *root, const struct limited *what)
 {
 	uint64_t limit = UINT64_MAX;
 	char path[4200], buf[4096], *line, *save = NULL;
@@ -102,8 +166,28 @@ uint64_t sp__host_memory_group(const char *root)
 	if (n < 0 || (size_t)n >= sizeof(path) || !read_small(path, buf, sizeof(buf)))
 		return limit;
 	for (line = strtok_r(buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		limit = sp__min(limit, limit_of_line(root, line));
+		limit = sp__min(limit, limit_of_line(root, line, what));
 	return limit;
+}
+
+uint64_t sp__host_memory_group(const char *root)
+{
+	return group_limit(root, &(struct limited){ "memory", memory_of_first, memory_of_second });
+}
+
+unsigned sp__host_processors(const char *root)
+{
+	const struct limited what = { "cpu", processors_of_first, processors_of_second };
+	cpu_set_t set;
+	long n;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		n = CPU_COUNT(&set);
+	else
+		n = sysconf(_SC_NPROCESSORS_ONLN);
+	if (n > 1)
+		n = (long)sp__min((uint64_t)n, group_limit(root, &what));
+	return n < 1 ? 1 : (unsigned)n;
 }
 
 static uint64_t rlimit_of(int resource)

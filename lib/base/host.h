@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports the memory of the host.  The default memory of a tool is public: sp_memory_default() in
+ * Reports the memory and the processors of the host.  The default memory of a tool is public: sp_memory_default() in
  * <spindle/size.h>.
  */
 #pragma once
@@ -17,3 +17,8 @@ uint64_t sp__host_unwritten(void);
 
 /* Returns the value of sp_memory_group(), read from files below root ("": the real ones). */
 uint64_t sp__host_memory_group(const char *root);
+/*
+ * Returns the number of processors that the process can use: those of its affinity, and as many as
+ * the time that its control group has, rounded up.
+ */
+unsigned sp__host_processors(const char *root);

@@ -2,14 +2,12 @@
 /*
  * Divides the memory of a run.
  */
-#include <sched.h>
-#include <unistd.h>
+#include "base/host.h"
 #include "base/minmax.h"
 #include "run/memory.h"
 
 #define FLOOR_BYTES (UINT64_C(512) << 10)
 #define DEFAULT_BYTES (UINT64_C(1) << 30)
-#define MAX_THREADS 8
 
 /*
  * The shares of compression, and their minimum, the need of small members.  The windows of zstd, of
@@ -56,14 +54,5 @@ struct sp__buffers sp__buffers(uint64_t working_bytes)
 
 unsigned sp__threads(unsigned parallel)
 {
-	cpu_set_t set;
-	int n;
-
-	if (parallel)
-		return parallel;
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		n = CPU_COUNT(&set);
-	else
-		n = (int)sysconf(_SC_NPROCESSORS_ONLN);
-	return n < 1 ? 1 : n < MAX_THREADS ? (unsigned)n : MAX_THREADS;
+	return parallel ? parallel : sp__host_processors("");
 }

@@ -30,7 +30,7 @@ struct sp__buffers {
 struct sp__buffers sp__buffers(uint64_t working_bytes);
 
 /*
- * Returns the number of threads for the option parallel: its value, or the available processors, at
- * most 8.
+ * Returns the number of threads for the option parallel: its value or, if it is 0, the processors
+ * that affinity and control group allow.
  */
 unsigned sp__threads(unsigned parallel);

@@ -17,8 +17,9 @@
 #include <spindle/spill.h>
 
 struct sp_run_opts {
-	uint64_t memory_bytes;	    /* limit for the whole process (-S) */
-	unsigned parallel;	    /* threads; 0: one for each processor, at most 8 */
+	uint64_t memory_bytes; /* limit for the whole process (-S) */
+	/* Threads; 0: the processors that affinity and control group allow. */
+	unsigned parallel;
 	uint64_t seed;		    /* seed of hashes and all other random choices */
 	const char *const *tmpdirs; /* directories of temporary files, at least one */
 	size_t ntmpdirs;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The limit of the control group, read from files that the test has made.
+ * The limits of the control group, read from files that the test has made.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +61,26 @@ static void check_first(void)
 	limit(600000, "version 1: the lower limit of a group above");
 }
 
+/* At most the processors of the affinity, of which the machine has at least one. */
+static void check_processors(void)
+{
+	const unsigned all = sp__host_processors("/nowhere");
+
+	put("/proc/self/cgroup", "0::/cpu/c\n");
+	put("/sys/fs/cgroup/cpu/c/cpu.max", "max 100000\n");
+	ok(sp__host_processors(root) == all, "version 2: \"max\" is no quota of processors");
+	put("/sys/fs/cgroup/cpu/cpu.max", "50000 100000\n");
+	ok(sp__host_processors(root) == 1, "version 2: half a processor is one");
+	put("/sys/fs/cgroup/cpu/cpu.max", "150000 100000\n");
+	ok(sp__host_processors(root) == (all < 2 ? all : 2), "version 2: 1.5 processors are two");
+	put("/proc/self/cgroup", "8:pids:/p\n4:cpu,cpuacct:/q\n3:cpuset:/x\n");
+	put("/sys/fs/cgroup/cpu/q/cpu.cfs_quota_us", "-1\n");
+	put("/sys/fs/cgroup/cpu/q/cpu.cfs_period_us", "100000\n");
+	ok(sp__host_processors(root) == all, "version 1: -1 is no quota");
+	put("/sys/fs/cgroup/cpu/q/cpu.cfs_quota_us", "100000\n");
+	ok(sp__host_processors(root) == 1, "version 1: a quota of one processor");
+}
+
 int main(void)
 {
 	char command[300];
@@ -70,6 +90,7 @@ int main(void)
 	limit(UINT64_MAX, "without /proc there is no limit");
 	check_second();
 	check_first();
+	check_processors();
 	put("/proc/self/cgroup", "nothing of this form");
 	limit(UINT64_MAX, "of lines that are not understood comes no limit");
 	snprintf(command, sizeof(command), "rm -rf '%s'", root);
