@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <spindle/size.h>
 #include "base/host.h"
@@ -202,6 +203,20 @@ static uint64_t rlimit_of(int resource)
 uint64_t sp_memory_group(void)
 {
 	return sp__host_memory_group("");
+}
+
+bool sp__host_turns(dev_t dev)
+{
+	char path[96], buf[8];
+
+	/* A partition has no queue of its own. */
+	for (int up = 0; up < 2; up++) {
+		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%squeue/rotational", major(dev),
+			 minor(dev), up ? "../" : "");
+		if (read_small(path, buf, sizeof(buf)))
+			return buf[0] == '1';
+	}
+	return false;
 }
 
 uint64_t sp__host_page_cache(void)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports the memory and the processors of the host.  The default memory of a tool is public: sp_memory_default() in
- * <spindle/size.h>.
+ * Reports the memory and the processors of the host.  The default memory of a tool is public:
+ * sp_memory_default() in <spindle/size.h>.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * Returns the maximum size of the page cache in bytes: free or reclaimable memory, within the
@@ -22,3 +24,6 @@ uint64_t sp__host_memory_group(const char *root);
  * the time that its control group has, rounded up.
  */
 unsigned sp__host_processors(const char *root);
+
+/* True if /sys says that the device with this number turns, as st_dev of a file names it. */
+bool sp__host_turns(dev_t dev);

@@ -16,7 +16,9 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/utf8mark.h"
+#include "base/whole.h"
 #include "flow/blank.h"
 #include "flow/scan.h"
 #include "flow/stitch.h"
@@ -196,8 +198,9 @@ static void close_input(struct sp__scan *s)
 	s->stitch = NULL;
 	if (s->fd >= 0 && s->digest)
 		s->opts.checksums[s->input] = sp__digest_take(s->digest);
-	if (s->fd >= 0)
-		sp__input_close(s->opts.inputs[s->input++], s->fd);
+	if (s->fd >= 0 && !s->opts.part)
+		sp__input_close(s->opts.inputs[s->input], s->fd);
+	s->input += s->fd >= 0;
 	s->fd = -1;
 }
 
@@ -215,11 +218,15 @@ void sp__scan_close(struct sp__scan *s)
 
 int sp__scan_begin(struct sp__scan *s)
 {
-	int fd = sp__input_open(s->opts.inputs[s->input], s->opts.err);
+	const struct sp__scan_part *part = s->opts.part;
+	const char *name = s->opts.inputs[s->input];
+	int fd = part ? part->fd : sp__input_open(name, s->opts.err);
 
 	if (fd < 0)
 		return fd;
 	s->fd = fd;
+	if (part && lseek(fd, (off_t)part->from, SEEK_SET) < 0)
+		return sp__err(s->opts.err, -errno, "read", name, -1);
 	return 0;
 }
 
@@ -262,9 +269,11 @@ static int open_input(struct sp__scan *s)
 	if (rc < 0)
 		return rc;
 	o.sim_file += (unsigned)s->input;
-	o.drop_mark = s->opts.format.kind == SP_REC_CSV;
+	o.drop_mark = s->opts.format.kind == SP_REC_CSV && (!s->opts.part || !s->opts.part->from);
 	if (!s->input)
 		o.ahead = s->opts.ahead;
+	if (s->opts.part)
+		o.limit = s->opts.part->to;
 	rc = open_chunks(s, &o);
 	if (rc == SP_EUNSUP)
 		rc = sp__rstream_open(&s->stream, s->fd, s->opts.inputs[s->input], &o, s->opts.err);
@@ -277,7 +286,37 @@ static int open_input(struct sp__scan *s)
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
 	s->repeated = 0;
 	s->marked = false;
-	s->blank.decided = s->blank.remove = false;
+	s->blank.decided = s->opts.part && s->opts.part->decided;
+	s->blank.remove = s->blank.decided && s->opts.part->removes_blank;
+	return 0;
+}
+
+/* Records the error of a part that did not end with a record. */
+static int miscut(struct sp__scan *s)
+{
+	const char *name = s->opts.inputs[s->input];
+
+	return s->opts.format.kind == SP_REC_CSV
+		       ? sp__errf(s->opts.err, SP__SCAN_MISCUT, "read", name, -1,
+				  "a part does not end with a record")
+		       : sp__errf(s->opts.err, SP_EFORMAT, "read", name, -1,
+				  "the file changed while it was read");
+}
+
+/* Returns the newlines of the current input before the part that is read, or before its end. */
+static int count_before(const struct sp__scan *s, uint64_t *newlines)
+{
+	const uint64_t from = s->opts.part ? s->opts.part->from : 0;
+	char buf[4096];
+	ssize_t n;
+
+	*newlines = s->newlines;
+	for (uint64_t at = 0; at < from; at += (uint64_t)n) {
+		n = sp__read_whole(s->fd, buf, sp__min(sizeof(buf), from - at), at);
+		if (n <= 0)
+			return n < 0 ? (int)n : -EIO;
+		*newlines += sp__count_lines(buf, (size_t)n);
+	}
 	return 0;
 }
 
@@ -288,6 +327,8 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 	struct sp__bytes *last = &s->splitter.carry;
 	const char *name = s->opts.inputs[s->input];
 	char eol = f->kind == SP_REC_LINE ? f->eol : '\n';
+	uint64_t newlines;
+	int rc;
 
 	if (s->stitch)
 		sp__stitch_rest(s->stitch, sp__chunks_count(s->chunks), last);
@@ -295,14 +336,19 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 		close_input(s);
 		return SP_END;
 	}
+	if (s->opts.part && !s->opts.part->last)
+		return miscut(s);
 	if (f->kind == SP_REC_FIXED)
 		return sp__rec_partial(f, name, s->opts.err);
 	if (sp__bytes_append(last, &eol, 1, NULL) < 0)
 		return no_memory(s);
 	s->terminators++;
-	if (!sp__rec_end(f, last->data, last->bytes))
-		return sp__rec_unclosed(f, last->data, last->bytes - 1, name, s->newlines,
-					s->opts.err);
+	if (!sp__rec_end(f, last->data, last->bytes)) {
+		rc = count_before(s, &newlines);
+		return rc < 0 ? sp__err(s->opts.err, rc, "read", name, -1)
+			      : sp__rec_unclosed(f, last->data, last->bytes - 1, name, newlines,
+						 s->opts.err);
+	}
 	close_input(s);
 	return sp__splitter_give_carry(&s->splitter, batch);
 }
@@ -486,6 +532,11 @@ void sp__scan_header(const struct sp__scan *s, struct sp_batch *header)
 uint64_t sp__scan_blank_lines(const struct sp__scan *s)
 {
 	return s->blank.removed;
+}
+
+bool sp__scan_removes_blank(const struct sp__scan *s)
+{
+	return s->blank.remove;
 }
 
 bool sp__scan_marked(const struct sp__scan *s)

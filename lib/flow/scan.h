@@ -18,6 +18,21 @@
  */
 #define SP__SCAN_ANY_CHUNKS 2
 
+/* A part of the only input, from the start of a record to the end of one: see parts.h. */
+struct sp__scan_part {
+	int fd; /* open for reading, with an offset of its own; the caller closes it */
+	uint64_t from, to;
+	bool last;	    /* the file ends there */
+	bool decided;	    /* with remove_blank: it is known whether ... */
+	bool removes_blank; /* ... the input has several columns */
+};
+
+/*
+ * The part of a CSV file that a scan has read did not end with a record: it was not cut at a
+ * record.
+ */
+#define SP__SCAN_MISCUT (-ESTALE)
+
 struct sp__scan_opts {
 	struct sp_recfmt format;
 	const char *const *inputs; /* paths; "-": standard input */
@@ -47,7 +62,8 @@ struct sp__scan_opts {
 	 * has been read to its end.  Not with any_order, and not for inputs that are unpacked.
 	 */
 	uint64_t *checksums;
-	bool remove_blank; /* CSV of several columns: remove blank lines */
+	bool remove_blank;		  /* CSV of several columns: remove blank lines */
+	const struct sp__scan_part *part; /* NULL: whole inputs */
 	struct sp__rstream_opts
 		stream; /* sim_file: of the first input; the others get the next numbers */
 	struct sp__waits *waits;
@@ -73,6 +89,8 @@ void sp__scan_header(const struct sp__scan *scan, struct sp_batch *header);
 bool sp__scan_marked(const struct sp__scan *scan);
 uint64_t sp__scan_bytes(const struct sp__scan *scan);	    /* read so far */
 uint64_t sp__scan_blank_lines(const struct sp__scan *scan); /* removed so far */
+/* True if blank lines of the current input are removed; known with its first batch. */
+bool sp__scan_removes_blank(const struct sp__scan *scan);
 /* Total bytes that all batches must have had; valid at the end. */
 uint64_t sp__scan_owed(const struct sp__scan *scan);
 void sp__scan_counters(const struct sp__scan *scan, struct sp__io_counters *c);

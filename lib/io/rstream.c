@@ -72,6 +72,7 @@ struct sp__rstream {
 	bool pollable;	 /* can have nothing to read yet: pipe, terminal */
 	int status;	 /* SP_READY until the end or an error, which stay */
 	uint64_t offset; /* offset of the next byte to return */
+	uint64_t limit;	 /* see the options; 0: UINT64_MAX */
 	size_t chunk_bytes;
 	char *buf; /* with a queue: whole pages, allocated or the caller's */
 	size_t buf_bytes;
@@ -156,7 +157,9 @@ static int next_plain(struct sp__rstream *rs, const char **data, size_t *bytes, 
 		return fail(rs, -ENOMEM, rs->offset);
 	if (!wait && rs->pollable && !ready(rs, 0))
 		return SP_LATER;
-	while ((n = read(rs->fd, rs->buf, rs->buf_bytes)) < 0) {
+	if (rs->offset == rs->limit)
+		return end(rs);
+	while ((n = read(rs->fd, rs->buf, sp__min(rs->buf_bytes, rs->limit - rs->offset))) < 0) {
 		if (errno == EAGAIN && !wait)
 			return SP_LATER;
 		if (errno == EAGAIN)
@@ -310,7 +313,7 @@ static int next_queued(struct sp__rstream *rs, const char **data, size_t *bytes,
 	if ((uint64_t)s->req.result <= skip)
 		return go_plain(rs, data, bytes, wait);
 	*data = (char *)s->req.data + skip;
-	*bytes = (size_t)s->req.result - skip;
+	*bytes = (size_t)sp__min((size_t)s->req.result - skip, rs->limit - rs->offset);
 	rs->offset += *bytes;
 	if ((uint32_t)s->req.result < s->req.bytes)
 		rs->short_read = true;
@@ -424,11 +427,14 @@ static int start(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
 {
 	bool must = !sp__engine_is_auto(opts->engine) || opts->device;
 	struct stat st;
+	off_t at;
 	int rc;
 
 	if (fstat(rs->fd, &st))
 		return -errno;
-	rs->known = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	rs->known = S_ISREG(st.st_mode) ? sp__min((uint64_t)st.st_size, rs->limit) : 0;
+	if (rs->limit < UINT64_MAX && (at = lseek(rs->fd, 0, SEEK_CUR)) >= 0)
+		rs->offset = (uint64_t)at;
 	/* A simulated machine needs no second descriptor, and even small reads take time there. */
 	if ((opts->device || !sp__fds_scarce()) &&
 	    is_large(rs, &st, opts->device ? 0 : SMALL_BYTES)) {
@@ -461,6 +467,7 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 	rs->err = err;
 	rs->trace = opts->trace;
 	rs->whole = opts->whole;
+	rs->limit = opts->limit ? opts->limit : UINT64_MAX;
 	rs->borrowed = opts->memory;
 	rs->status = SP_READY;
 	rs->unmark.over = !opts->drop_mark;

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cuts inputs into parts, and hands them out.
+ *
+ * The cut after a part is found when it is taken, from a few bytes around its nominal end: the
+ * next end of a line, a multiple of the record length, or the record of CSV that seems to be there.
+ *
+ * Headers are read when the parts are opened, by a scan of each input that stops there.  So the
+ * beginning of each input is read twice.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/host.h"
+#include "base/minmax.h"
+#include "base/utf8mark.h"
+#include "base/whole.h"
+#include "flow/parts.h"
+#include "io/cached.h"
+#include "io/packing.h"
+#include "rec/header.h"
+
+#define LINE_BYTES 4096u
+#define CSV_BYTES (UINT64_C(64) << 10) /* around a cut, to assume the state of quotes */
+
+/* An input as it was when the parts were opened. */
+struct input {
+	dev_t dev;
+	ino_t ino;
+	uint64_t bytes;
+	struct timespec changed;
+	uint64_t from; /* where its records begin */
+	bool removes_blank;
+};
+
+struct sp__parts {
+	struct sp__scan_opts opts;
+	uint64_t part_bytes;
+	struct input *inputs;
+	struct sp__bytes header;
+	bool marked;
+	pthread_mutex_t lock; /* protects the following members */
+	size_t input;	      /* of the next part; ninputs: there is none */
+	int fd;		      /* of that input; -1: not open */
+	uint64_t at;	      /* where the next part begins */
+	uint64_t number;
+	bool stopped;
+	uint64_t bytes, owed, blank_lines; /* of the parts closed */
+	struct sp__io_counters done;
+	char engine[32];
+	bool refused;
+};
+
+/* Opens an input with an offset of its own. */
+static int open_input(const struct sp__parts *p, size_t i, struct sp_errinfo *err)
+{
+	const char *name = p->opts.inputs[i];
+	int fd = open(strcmp(name, "-") ? name : "/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? sp__err(err, -errno, "open", name, -1) : fd;
+}
+
+static int changed(const struct sp__parts *p, size_t i, struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_EFORMAT, "read", p->opts.inputs[i], -1,
+			"the file changed while it was read");
+}
+
+/* True if the file is the one that was opened first, with the same contents. */
+static bool is_same(const struct input *in, const struct stat *st)
+{
+	return st->st_dev == in->dev && st->st_ino == in->ino &&
+	       (uint64_t)st->st_size == in->bytes && st->st_mtim.tv_sec == in->changed.tv_sec &&
+	       st->st_mtim.tv_nsec == in->changed.tv_nsec;
+}
+
+/* Cuts. */
+
+/* Sets *cut to the end of the line that has the byte before `at`, or to the end of the file. */
+static int cut_line(const struct sp__parts *p, int fd, uint64_t at, uint64_t end, uint64_t *cut)
+{
+	char buf[LINE_BYTES];
+	const char *e;
+	ssize_t n;
+
+	for (at--; at < end; at += (uint64_t)n) {
+		n = sp__read_whole(fd, buf, sp__min(sizeof(buf), end - at), at);
+		if (n <= 0)
+			return n < 0 ? (int)n : -EIO;
+		e = sp__line_end(buf, (size_t)n, p->opts.format.eol);
+		if (e) {
+			*cut = at + (uint64_t)(e - buf);
+			return 0;
+		}
+	}
+	*cut = end;
+	return 0;
+}
+
+/* Sets *cut to the end of the record that seems to be at `at`, or to the end of the file. */
+static int cut_csv(const struct sp__parts *p, int fd, uint64_t at, uint64_t end, uint64_t *cut)
+{
+	struct sp__file_piece around;
+	char *buf = malloc(2 * CSV_BYTES);
+	ssize_t n = 0;
+	bool found = false;
+
+	for (; buf && !found && at < end; at += CSV_BYTES) {
+		uint64_t from = at - sp__min(at, CSV_BYTES);
+		size_t first, last;
+
+		n = sp__read_whole(fd, buf, sp__min(2 * CSV_BYTES, end - from), from);
+		if (n < 0 || from + (uint64_t)n <= at)
+			break;
+		around =
+			(struct sp__file_piece){ buf, (size_t)n, !from, from + (uint64_t)n == end };
+		found = sp__rec_around(&p->opts.format, &around, (size_t)(at - from), &first,
+				       &last);
+		*cut = from + last;
+	}
+	free(buf);
+	if (!found)
+		*cut = end;
+	return !buf ? -ENOMEM : n < 0 ? (int)n : 0;
+}
+
+/* Finds the end of the part that begins at p->at. */
+static int find_cut(struct sp__parts *p, uint64_t *cut)
+{
+	const struct sp_recfmt *f = &p->opts.format;
+	const uint64_t end = p->inputs[p->input].bytes, at = p->at + p->part_bytes;
+
+	/* The rest is not worth a part of its own. */
+	if (end - p->at < p->part_bytes + p->part_bytes / 2) {
+		*cut = end;
+		return 0;
+	}
+	if (f->kind == SP_REC_FIXED) {
+		*cut = p->at + sp__max(p->part_bytes / f->fixed_bytes, 1) * f->fixed_bytes;
+		*cut = sp__min(*cut, end);
+		return 0;
+	}
+	return f->kind == SP_REC_CSV ? cut_csv(p, p->fd, at, end, cut)
+				     : cut_line(p, p->fd, at, end, cut);
+}
+
+/* Opening. */
+
+/* Compares the records of the header of input i with those of the first header. */
+static int compare_headers(const struct sp__parts *p, size_t i, size_t first,
+			   const struct sp_batch *own)
+{
+	const struct sp_recfmt *f = &p->opts.format;
+	const size_t term = sp__rec_term(f);
+	const size_t mark = sp__utf8_mark(p->header.data, p->header.bytes);
+	const char *a = p->header.data + mark, *a_end = p->header.data + p->header.bytes;
+	const char *b = own->data + sp__utf8_mark(own->data, own->bytes);
+	const char *b_end = own->data + own->bytes, *a_next, *b_next;
+	int rc = 0;
+
+	for (; !rc && a < a_end && b < b_end; a = a_next, b = b_next) {
+		struct sp__header_record x = { .input = p->opts.inputs[i] };
+		struct sp__header_record y = { .input = p->opts.inputs[first] };
+
+		a_next = sp__rec_end(f, a, (size_t)(a_end - a));
+		b_next = sp__rec_end(f, b, (size_t)(b_end - b));
+		y.text = (struct sp_batch){ a, (size_t)(a_next - a) - term };
+		x.text = (struct sp_batch){ b, (size_t)(b_next - b) - term };
+		rc = sp__header_compare(f, p->opts.separator, &x, &y, p->opts.err);
+	}
+	return rc;
+}
+
+/* Takes the header that a scan of input i has found; *first: the input of the first header. */
+static int take_header(struct sp__parts *p, size_t i, size_t *first, const struct sp__scan *scan)
+{
+	struct input *in = &p->inputs[i];
+	const bool mark = p->opts.format.kind == SP_REC_CSV && sp__scan_marked(scan);
+	struct sp_batch header, records;
+	int rc = 0;
+
+	sp__scan_header(scan, &header);
+	/* A terminator can have been added to a header without records. */
+	in->from = sp__min(header.bytes, in->bytes);
+	in->removes_blank = sp__scan_removes_blank(scan);
+	p->marked |= mark && !i;
+	records = header;
+	if (mark) {
+		records.data += SP__UTF8_MARK_BYTES;
+		records.bytes -= SP__UTF8_MARK_BYTES;
+	}
+	if (*first == SIZE_MAX && records.bytes)
+		*first = i;
+	if (*first != SIZE_MAX && *first != i)
+		return compare_headers(p, i, *first, &records);
+	if (i && p->marked)
+		header = records;
+	if (!i || *first == i)
+		rc = sp__bytes_append(&p->header, i ? records.data : header.data,
+				      i ? records.bytes : header.bytes, NULL);
+	return rc < 0 ? sp__err(p->opts.err, -ENOMEM, "allocate", NULL, -1) : 0;
+}
+
+/* Reads the beginning of input i: mark, header, and whether it has several columns. */
+static int look(struct sp__parts *p, size_t i, int fd, size_t *first)
+{
+	struct sp__scan_part part = { .fd = fd, .to = p->inputs[i].bytes, .last = true };
+	struct sp__waits waits = { 0 };
+	struct sp__scan_opts o = p->opts;
+	struct sp__scan *scan;
+	struct sp_batch batch;
+	int rc;
+
+	o.inputs += i;
+	o.ninputs = 1;
+	o.part = &part;
+	o.waits = &waits;
+	o.stream.whole = false;
+	if (i && o.header_first)
+		o.header_records = 0;
+	if (!p->inputs[i].bytes || (o.format.kind != SP_REC_CSV && !o.header_records))
+		return 0;
+	rc = sp__scan_open(&scan, &o);
+	if (rc < 0)
+		return rc;
+	rc = sp__iter_next(&(struct sp__iter){ scan, sp__scan_next }, &waits, &batch);
+	if (rc >= 0)
+		rc = take_header(p, i, first, scan);
+	sp__scan_close(scan);
+	return rc;
+}
+
+/* Returns 0; SP_EUNSUP if the input must be read in order; or an error. */
+static int examine(struct sp__parts *p, size_t i, size_t *first)
+{
+	struct sp_errinfo ignored = SP_ERRINFO_INIT;
+	const bool given = !strcmp(p->opts.inputs[i], "-");
+	struct input *in = &p->inputs[i];
+	struct stat st;
+	off_t at = 0;
+	char byte;
+	int fd, rc;
+
+	/* Opening another type of file can wait for its other end. */
+	if (given ? fstat(STDIN_FILENO, &st) : stat(p->opts.inputs[i], &st))
+		return SP_EUNSUP;
+	if (!S_ISREG(st.st_mode) || (given && (at = lseek(STDIN_FILENO, 0, SEEK_CUR)) < 0))
+		return SP_EUNSUP;
+	*in = (struct input){ .dev = st.st_dev,
+			      .ino = st.st_ino,
+			      .bytes = (uint64_t)st.st_size,
+			      .changed = st.st_mtim };
+	fd = open_input(p, i, &ignored);
+	if (fd < 0)
+		return SP_EUNSUP;
+	/* Some files of /proc have no size, but contents. */
+	if (at || fstat(fd, &st) < 0 || !is_same(in, &st) ||
+	    (!st.st_size && pread(fd, &byte, 1, 0)) || sp__unpacking_wanted(fd, &p->opts.stream) ||
+	    (sp__host_turns(st.st_dev) && !sp__file_cached(fd, 0, in->bytes)))
+		rc = SP_EUNSUP;
+	else
+		rc = look(p, i, fd, first);
+	close(fd);
+	return rc;
+}
+
+static int examine_all(struct sp__parts *p)
+{
+	size_t first = SIZE_MAX;
+	uint64_t sum = 0;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < p->opts.ninputs; i++) {
+		rc = examine(p, i, &first);
+		sum += p->inputs[i].bytes;
+	}
+	return !rc && sum < 2 * SP__PART_MIN_BYTES ? SP_EUNSUP : rc;
+}
+
+int sp__parts_open(struct sp__parts **parts, const struct sp__scan_opts *opts, uint64_t part_bytes)
+{
+	struct sp__parts *p;
+	int rc;
+
+	if (opts->stream.device || opts->any_order || opts->checksums || opts->ahead.bytes ||
+	    opts->skip_bytes || opts->part)
+		return SP_EUNSUP;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
+	p->opts = *opts;
+	p->part_bytes = sp__max(part_bytes, SP__PART_MIN_BYTES);
+	p->fd = -1;
+	p->inputs = calloc(opts->ninputs, sizeof(*p->inputs));
+	pthread_mutex_init(&p->lock, NULL);
+	rc = p->inputs ? examine_all(p) : sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
+	if (rc < 0) {
+		sp__parts_close(p);
+		return rc;
+	}
+	p->at = p->inputs[0].from;
+	*parts = p;
+	return 0;
+}
+
+void sp__parts_close(struct sp__parts *p)
+{
+	if (!p)
+		return;
+	if (p->fd >= 0)
+		close(p->fd);
+	sp__bytes_release(&p->header, NULL);
+	pthread_mutex_destroy(&p->lock);
+	free(p->inputs);
+	free(p);
+}
+
+/* Taking. */
+
+/*
+ * Called with the lock: opens the input of the next part, for its cuts.  Returns SP_READY; SP_END
+ * if there is none; or an error.
+ */
+static int begin_input(struct sp__parts *p, struct sp_errinfo *err)
+{
+	struct stat st;
+
+	while (p->input < p->opts.ninputs && p->at >= p->inputs[p->input].bytes) {
+		if (p->fd >= 0)
+			close(p->fd);
+		p->fd = -1;
+		if (++p->input < p->opts.ninputs)
+			p->at = p->inputs[p->input].from;
+	}
+	if (p->stopped || p->input == p->opts.ninputs)
+		return SP_END;
+	if (p->fd >= 0)
+		return SP_READY;
+	p->fd = open_input(p, p->input, err);
+	if (p->fd < 0)
+		return p->fd;
+	return fstat(p->fd, &st) < 0 || !is_same(&p->inputs[p->input], &st)
+		       ? changed(p, p->input, err)
+		       : SP_READY;
+}
+
+/* Called with the lock. */
+static int take(struct sp__parts *p, struct sp__part *part)
+{
+	uint64_t cut;
+	int rc;
+
+	part->number = p->number;
+	rc = begin_input(p, &part->err);
+	if (rc != SP_READY)
+		return rc;
+	part->input = p->input;
+	rc = find_cut(p, &cut);
+	if (rc < 0)
+		return sp__err(&part->err, rc, "read", p->opts.inputs[p->input], -1);
+	part->from = p->at;
+	part->bytes = cut - p->at;
+	part->where.from = p->at;
+	part->where.to = cut;
+	part->where.last = cut == p->inputs[p->input].bytes;
+	part->where.decided = true;
+	part->where.removes_blank = p->inputs[p->input].removes_blank;
+	p->at = cut;
+	p->number++;
+	return SP_READY;
+}
+
+static int open_scan(struct sp__parts *p, struct sp__part *part)
+{
+	struct sp__scan_opts o = p->opts;
+	struct stat st;
+
+	if (part->open != part->input + 1) {
+		if (part->open)
+			close(part->where.fd);
+		part->where.fd = open_input(p, part->input, &part->err);
+		part->open = part->where.fd < 0 ? 0 : part->input + 1;
+		if (part->where.fd < 0)
+			return part->where.fd;
+		if (fstat(part->where.fd, &st) < 0 || !is_same(&p->inputs[part->input], &st))
+			return changed(p, part->input, &part->err);
+	}
+	o.inputs += part->input;
+	o.ninputs = 1;
+	o.header_records = 0;
+	o.part = &part->where;
+	o.waits = &part->waits;
+	o.stream.memory = part->memory;
+	o.stream.whole = true;
+	o.err = &part->err;
+	return sp__scan_open(&part->scan, &o);
+}
+
+static void end_part(struct sp__parts *p, struct sp__part *part)
+{
+	struct sp__io_counters c;
+
+	if (!part->scan)
+		return;
+	sp__scan_counters(part->scan, &c);
+	pthread_mutex_lock(&p->lock);
+	sp__io_add(&p->done, &c);
+	p->bytes += sp__scan_bytes(part->scan);
+	p->owed += sp__scan_owed(part->scan);
+	p->blank_lines += sp__scan_blank_lines(part->scan);
+	p->refused |= sp__scan_refused(part->scan);
+	snprintf(p->engine, sizeof(p->engine), "%s", sp__scan_engine(part->scan));
+	pthread_mutex_unlock(&p->lock);
+	sp__scan_close(part->scan);
+	part->scan = NULL;
+}
+
+int sp__parts_next(struct sp__parts *p, struct sp__part *part)
+{
+	int rc;
+
+	end_part(p, part);
+	part->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	pthread_mutex_lock(&p->lock);
+	rc = take(p, part);
+	pthread_mutex_unlock(&p->lock);
+	if (rc != SP_READY)
+		return rc;
+	rc = open_scan(p, part);
+	return rc < 0 ? rc : SP_READY;
+}
+
+int sp__part_read(struct sp__part *part, struct sp_batch *batch)
+{
+	return sp__iter_next(&(struct sp__iter){ part->scan, sp__scan_next }, &part->waits, batch);
+}
+
+void sp__part_close(struct sp__parts *p, struct sp__part *part)
+{
+	end_part(p, part);
+	if (part->open)
+		close(part->where.fd);
+	part->open = 0;
+}
+
+void sp__parts_stop(struct sp__parts *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->stopped = true;
+	pthread_mutex_unlock(&p->lock);
+}
+
+int sp__parts_end(struct sp__parts *p)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < p->opts.ninputs; i++) {
+		const char *name = p->opts.inputs[i];
+		const bool given = !strcmp(name, "-");
+
+		if ((given ? fstat(STDIN_FILENO, &st) : stat(name, &st)) < 0 ||
+		    !is_same(&p->inputs[i], &st))
+			return changed(p, i, p->opts.err);
+		/* As if it had been read in order. */
+		if (given)
+			(void)lseek(STDIN_FILENO, st.st_size, SEEK_SET);
+	}
+	return 0;
+}
+
+void sp__parts_header(const struct sp__parts *p, struct sp_batch *header)
+{
+	*header = (struct sp_batch){ p->header.data, p->header.bytes };
+}
+
+bool sp__parts_marked(const struct sp__parts *p)
+{
+	return p->marked;
+}
+
+uint64_t sp__parts_owed(const struct sp__parts *p)
+{
+	return p->owed;
+}
+
+uint64_t sp__parts_blank_lines(const struct sp__parts *p)
+{
+	return p->blank_lines;
+}
+
+void sp__parts_counters(const struct sp__parts *p, struct sp__io_counters *c)
+{
+	*c = p->done;
+}
+
+const char *sp__parts_engine(const struct sp__parts *p)
+{
+	return p->engine[0] ? p->engine : "read";
+}
+
+bool sp__parts_refused(const struct sp__parts *p)
+{
+	return p->refused;
+}
+
+uint64_t sp__parts_bytes(struct sp__parts *p)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&p->lock);
+	bytes = p->bytes;
+	pthread_mutex_unlock(&p->lock);
+	return bytes;
+}

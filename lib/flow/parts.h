@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Divides the inputs of a scan into parts that several threads read concurrently.
+ *
+ * A part of an input begins and ends with a record, and is read by an ordinary scan.  Parts are
+ * consecutive and are taken in the order of the inputs, so records have the order of (number of
+ * the part, position in it), for any number of threads.  Inputs must be regular files that are not
+ * unpacked.
+ *
+ * Threads take one part after the other:
+ *
+ *	while ((rc = sp__parts_next(parts, &part)) == SP_READY)
+ *		while ((rc = sp__part_read(&part, &batch)) == SP_READY)
+ *			...
+ *	sp__part_close(parts, &part);
+ *
+ * Cuts of CSV: whether a byte in the middle of a file is within quotes can only be assumed.  If an
+ * assumption was wrong, the part before the cut does not end with a record, and its error is
+ * SP__SCAN_MISCUT; all later parts can have wrong records and errors.  So the error of the first
+ * part counts, and the caller then reads the inputs again with one scan.  If each part ends with
+ * a record, so does each cut.
+ *
+ * Thread rule: any thread may take parts; each struct sp__part belongs to one thread.  The other
+ * functions are for the thread that opened the parts, when no thread has a part.
+ */
+#pragma once
+
+#include "flow/scan.h"
+
+/* Shorter parts cost more than they save. */
+#define SP__PART_MIN_BYTES (UINT64_C(256) << 10)
+
+struct sp__parts;
+
+struct sp__part {
+	uint64_t number;
+	size_t input;
+	uint64_t from, bytes; /* offset in the input, and length */
+	struct sp__scan *scan;
+	struct sp_errinfo err; /* of taking and reading it */
+	/* Zeroed by the caller at first, except memory: for opts.stream.chunk_bytes, or NULL. */
+	char *memory;
+	struct sp__scan_part where;
+	size_t open; /* number of the input that where.fd is of, and 1 */
+	struct sp__waits waits;
+};
+
+/*
+ * Opens the inputs of a scan, whose options must stay valid, in parts of about part_bytes.
+ * Returns 0; SP_EUNSUP if the inputs must be read in order (a pipe, an unpacked file, a disk that
+ * turns, a simulated machine, and the options ahead, skip_bytes, any_order and checksums); or an
+ * error, recorded in opts->err.
+ */
+SP_MUST_CHECK int sp__parts_open(struct sp__parts **parts, const struct sp__scan_opts *opts,
+				 uint64_t part_bytes);
+void sp__parts_close(struct sp__parts *p); /* accepts NULL */
+
+/*
+ * Takes the next part, after closing the one before.  Returns SP_READY, SP_END, or an error,
+ * recorded in part->err; number is then that of the part.
+ */
+SP_MUST_CHECK int sp__parts_next(struct sp__parts *p, struct sp__part *part);
+/* Returns SP_READY with a batch of whole records, SP_END, or an error, recorded in part->err. */
+SP_MUST_CHECK int sp__part_read(struct sp__part *part, struct sp_batch *batch);
+/* Ends the part of a thread that takes no more; accepts one that is zeroed or closed. */
+void sp__part_close(struct sp__parts *p, struct sp__part *part);
+/* No thread gets a further part: the work has failed, or needs no more records. */
+void sp__parts_stop(struct sp__parts *p);
+
+/*
+ * Called after the last part: checks that no input has changed since it was opened.  Returns 0 or
+ * SP_EFORMAT.
+ */
+SP_MUST_CHECK int sp__parts_end(struct sp__parts *p);
+
+/* The following have the meaning of the functions of scan.h. */
+void sp__parts_header(const struct sp__parts *p, struct sp_batch *header);
+bool sp__parts_marked(const struct sp__parts *p);
+uint64_t sp__parts_owed(const struct sp__parts *p);
+uint64_t sp__parts_blank_lines(const struct sp__parts *p);
+void sp__parts_counters(const struct sp__parts *p, struct sp__io_counters *c);
+const char *sp__parts_engine(const struct sp__parts *p);
+bool sp__parts_refused(const struct sp__parts *p);
+/* Bytes of the parts closed so far, and of headers; any thread may ask. */
+uint64_t sp__parts_bytes(struct sp__parts *p);
