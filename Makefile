@@ -70,7 +70,14 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@echo '  $(1)' '$(2)')
 
 # A room, and its inner rooms.
-LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
+LIB_SRC := $(sort $(filter-out lib/stubs/%,$(wildcard lib/*/*.c lib/*/*/*.c)))
+# In the shared library only: functions that call those of libraries that are loaded when needed.
+STUB_SRC := $(sort $(wildcard lib/stubs/*.c))
+STUB_OBJ := $(STUB_SRC:%.c=$(B)/obj/%.o)
+# A library that is linked with all libraries: the stubs have the names of their files from it, and
+# the Debian package its dependencies.
+NEEDED := $(B)/obj/lib/stubs/needed.so
+SONAMES := $(B)/gen/lib/stubs/sonames.h
 # The shipped device models, the default first, are part of the library.
 MODELS := $(sort $(wildcard lib/dev/models/*.json))
 # JSON Schemas: written by hand, or from tables: those that documents.c lists, and vdisk's.
@@ -128,13 +135,30 @@ stamp = @mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(
 $(B)/flags: FORCE | $(B)/needs
 	$(call stamp,$(FLAGS))
 $(B)/objects: FORCE
-	$(call stamp,$(LIB_OBJ) $(MODELS))
+	$(call stamp,$(LIB_OBJ) $(STUB_OBJ) $(MODELS))
 .PHONY: FORCE
 FORCE:
 
 lib_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib $(CPPFLAGS) $(SP_CFLAGS) -fvisibility=hidden -fPIC $(CFLAGS) \
 	-MMD -MP -c -o $@ $<
 $(LIB_SRC:%.c=$(B)/obj/%.o): $(B)/obj/%.o: %.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(lib_cc)
+
+$(NEEDED): $(LIB_OBJ) $(B)/objects
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -shared -Wl,--no-as-needed -o $@ $(LIB_OBJ) $(SP_LIBS)
+$(SONAMES).new: scripts/sonames $(NEEDED)
+	$(call say,SONAMES,$@)
+	@mkdir -p $(@D)
+	$(Q)scripts/sonames $(NEEDED) > $@
+# The names rarely change, so the stubs are not compiled again with each change of the library.
+$(SONAMES): $(SONAMES).new
+	@cmp -s $< $@ || cp $< $@
+$(STUB_OBJ): private SP_CPPFLAGS += -include $(SONAMES)
+$(STUB_OBJ): $(B)/obj/%.o: %.c $(SONAMES) $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(lib_cc)
@@ -166,12 +190,13 @@ $(STATIC): $(LIB_OBJ) $(B)/objects
 	@mkdir -p $(@D); rm -f $@
 	$(Q)$(AR) rcsD $@ $(LIB_OBJ)
 
-$(SO): $(LIB_OBJ) $(B)/objects lib/libspindle.map
+# Libraries that stubs do not cover, such as libm, are linked.
+shared = $(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(1) \
+	-Wl,--version-script,lib/libspindle.map -o $@ $(LIB_OBJ) $(STUB_OBJ) -Wl,--as-needed $(SP_LIBS)
+$(SO): $(LIB_OBJ) $(STUB_OBJ) $(B)/objects lib/libspindle.map
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) \
-		-Wl,--version-script,lib/libspindle.map $(if $(SP_SAN),,-Wl$(comma)-z$(comma)defs) \
-		-o $@ $(LIB_OBJ) $(SP_LIBS)
+	$(call shared,$(if $(SP_SAN),,-Wl$(comma)-z$(comma)defs))
 	$(Q)ln -sf $(@F) $(@D)/$(SONAME) && ln -sf $(SONAME) $(@D)/libspindle.so
 
 # A tool is tools/NAME.c and whatever is in tools/NAME/.  (A function hides the
@@ -216,11 +241,10 @@ PY_READY := $(if $(VARIANT),,$(if $(shell command -v $(PYTHON)),$(PY_TREE)/.done
 $(PY_SO): $(SO)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-rpath,'$$ORIGIN' \
-		-Wl,--version-script,lib/libspindle.map -o $@ $(LIB_OBJ) $(SP_LIBS)
+	$(call shared,-Wl$(comma)-rpath$(comma)'$$ORIGIN')
 $(PY_TREE)/.done: $(PY_SO) $(PY_SRC)
 	$(call say,PYTHON,$(PY_TREE))
-	$(Q)$(PYTHON) python/build.py stage $(PY_TREE) $(PY_SO) && touch $@
+	$(Q)$(PYTHON) python/build.py stage $(PY_TREE) $(PY_SO) $(NEEDED) && touch $@
 python: $(PY_TREE)/.done
 wheel: python ## the Python package spindle-io, in build/dist
 	$(Q)$(PYTHON) python/build.py wheel $(PY_TREE) $(B)/dist
@@ -305,7 +329,7 @@ $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 	$(Q)$(CC) $(SP_CPPFLAGS) $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP $(SP_LDFLAGS) $(LDFLAGS) \
 		-o $@ $< -L$(B)/lib -lspindle $(SP_RPATH)
 
--include $(LIB_OBJ:.o=.d) $(TOOL_COMMON_OBJ:.o=.d) $(UNIT:=.d) $(TEST_OTHER:=.d) $(FUZZ:=.d) \
+-include $(LIB_OBJ:.o=.d) $(STUB_OBJ:.o=.d) $(TOOL_COMMON_OBJ:.o=.d) $(UNIT:=.d) $(TEST_OTHER:=.d) $(FUZZ:=.d) \
 	$(BENCHES:=.d) $(SIMS:=.d) $(SCHEMA_PROGRAM).d $(EXAMPLES:=.d) $(SHIM:.so=.d) $(B)/obj/tests/fuzz/driver.d \
 	$(wildcard $(B)/obj/tools/*.d $(B)/obj/tools/*/*.d)
 

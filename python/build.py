@@ -3,7 +3,9 @@
 
 As a backend of PEP 517 (pip wheel python/), or, as the Makefile does:
 
-    build.py stage TREE LIBRARY     makes the package in TREE/spindle_io, with the library in it
+    build.py stage TREE LIBRARY LINKED
+                                    makes the package in TREE/spindle_io, with the library in it,
+                                    and the libraries that LINKED is linked with, which it loads
     build.py wheel TREE FOLDER      packs that tree, and prints the wheel's path
 
 Only the standard library is needed, and no network.
@@ -41,14 +43,14 @@ def needed(library: Path) -> list[Path]:
     return [Path(path) for name, path in found if not SYSTEM.match(name)]
 
 
-def stage(tree: Path, library: Path) -> None:
+def stage(tree: Path, library: Path, linked: Path) -> None:
     package = tree / NAME
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(HERE / NAME, package, ignore=shutil.ignore_patterns("__pycache__"))
     (package / "_version.py").write_text(f'__version__ = "{version()}"\n')
     (package / "lib").mkdir()
     shutil.copy(library, package / "lib" / "libspindle.so.0")
-    for path in needed(library):
+    for path in needed(linked):
         shutil.copy(path, package / "lib" / path.name)
 
 
@@ -120,8 +122,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 if __name__ == "__main__":
-    command, tree, to = sys.argv[1:]
+    command, *paths = sys.argv[1:]
     if command == "stage":
-        stage(Path(tree), Path(to))
+        stage(*map(Path, paths))
     else:
-        print(wheel(Path(tree), Path(to)))
+        print(wheel(*map(Path, paths)))

@@ -98,6 +98,7 @@ const struct command *load_options_read(struct config *o, int argc, char **argv)
 static int run_command(struct config *o, const struct command *c)
 {
 	check_outputs(o);
+	report_need();
 	statsfile_open(&o->stats_file, o->stats);
 	return c->run(o);
 }

@@ -254,6 +254,7 @@ int main(int argc, char **argv)
 	args_read(&args, argc, argv, &c, &operands);
 	check(&c, &operands);
 	spare_traces(&c);
+	report_need();
 	statsfile_open(&stats, c.stats);
 	status = c.compare ? compare(&c, &stats) : describe(&c, &stats);
 	stdio_finish();

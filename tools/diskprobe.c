@@ -182,6 +182,7 @@ int main(int argc, char **argv)
 	signals_catch();
 	options_parse(&c, argc, argv);
 	spare_files(&c);
+	report_need();
 	statsfile_open(&c.stats_file, c.stats);
 	status = c.geometry ? use(&c) : probe(&c);
 	free(c.lbns);

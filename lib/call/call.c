@@ -275,7 +275,9 @@ int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, si
 
 	if (!c)
 		return to->code;
-	rc = sp_sort_run(&c->sort, &io, &stats, to);
+	rc = report ? sp_report_check(to) : 0;
+	if (!rc)
+		rc = sp_sort_run(&c->sort, &io, &stats, to);
 	if (!rc && report)
 		rc = sp__call_json(sp_report_sort(&c->sort, &io, &stats), report, to);
 	sp_call_free(made);

@@ -107,8 +107,10 @@ static int run(struct sp_join_opts opts, const struct sp_join_io *io, const uint
 	       char **report, struct sp_errinfo *err)
 {
 	struct sp_join_stats stats;
-	int rc;
+	int rc = report ? sp_report_check(err) : 0;
 
+	if (rc)
+		return rc;
 	for (int i = 0; bytes && i < 2; i++)
 		opts.input_bytes[i] = bytes[i];
 	if (!io->next)

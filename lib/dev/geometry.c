@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/bisect.h"
 #include "base/err.h"
+#include "base/loaded.h"
 #include "dev/geometry.h"
 
 const char *const sp__curve_names[SP__CURVES] = { "hops.read", "hops.write", "hops.read_within",
@@ -19,8 +20,11 @@ const char *const sp__curve_names[SP__CURVES] = { "hops.read", "hops.write", "ho
 
 struct sp_geometry *sp__geometry_alloc(void)
 {
-	struct sp_geometry *g = calloc(1, sizeof(*g));
+	struct sp_geometry *g;
 
+	if (sp__library_load(SP__LIB_JANSSON, NULL))
+		return NULL;
+	g = calloc(1, sizeof(*g));
 	if (!g)
 		return NULL;
 	g->stripe_drives = 1;

@@ -86,7 +86,10 @@ struct sp_geometry {
 	struct json_t *evidence; /* an object that is passed through */
 };
 
-/* Returns NULL if there is no memory.  To be freed by sp_geometry_free(). */
+/*
+ * Returns NULL if there is no memory or no jansson (base/loaded.h).  To be freed by
+ * sp_geometry_free().
+ */
 struct sp_geometry *sp__geometry_alloc(void);
 
 /* The functions that fill in return 0 or -ENOMEM, and the result. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/loaded.h"
 #include "dev/device.h"
 #include "dev/model.h"
 #include "dev/model_json.h"
@@ -143,10 +144,14 @@ int sp__model_parse(struct sp__model **m, const char *file, const char *text, si
 		    struct sp_errinfo *err)
 {
 	json_error_t cause;
-	json_t *doc = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &cause);
-	int rc = sp__json_result(doc, file, &cause, err);
+	int rc = sp__library_load(SP__LIB_JANSSON, err);
+	json_t *doc;
 
 	*m = NULL;
+	if (rc)
+		return rc;
+	doc = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &cause);
+	rc = sp__json_result(doc, file, &cause, err);
 	return rc ? rc : from_document(m, file, doc, err);
 }
 
@@ -154,8 +159,11 @@ int sp__model_parse(struct sp__model **m, const char *file, const char *text, si
 static int parse_shipped(struct sp__model **m, const char *name, const char *text,
 			 struct sp_errinfo *err)
 {
-	int rc = sp__model_parse(m, name, text, strlen(text), NULL);
+	int rc = sp__library_load(SP__LIB_JANSSON, err);
 
+	if (rc)
+		return rc;
+	rc = sp__model_parse(m, name, text, strlen(text), NULL);
 	return rc ? sp__err(err, -ENOMEM, "malloc", name, -1) : 0;
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/loaded.h"
 #include "dev/model_json.h"
 
 /* The parser does not always report that memory was refused. */
@@ -38,12 +39,12 @@ int sp__json_load(json_t **doc, const char *path, struct sp_errinfo *err)
 
 int sp__json_read(json_t **doc, int fd, const char *path, struct sp_errinfo *err)
 {
-	FILE *f = fdopen(fd, "r");
+	int rc = sp__library_load(SP__LIB_JANSSON, err);
+	FILE *f = rc ? NULL : fdopen(fd, "r");
 	json_error_t why;
-	int rc = 0;
 
 	if (!f) {
-		rc = sp__err(err, -errno, "open", path, -1);
+		rc = rc ? rc : sp__err(err, -errno, "open", path, -1);
 		close(fd);
 		return rc;
 	}

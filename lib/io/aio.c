@@ -10,6 +10,7 @@
  */
 #include <libaio.h>
 #include <stdlib.h>
+#include "base/loaded.h"
 #include "io/donering.h"
 
 /* From linux/aio_abi.h, which cannot be included together with libaio.h. */
@@ -49,10 +50,12 @@ static void aio_close(void *engine)
 
 static int aio_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
 {
-	struct aio *a = calloc(1, sizeof(*a));
-	int rc;
+	int rc = sp__library_load(SP__LIB_AIO, err);
+	struct aio *a;
 
-	(void)err;
+	if (rc)
+		return rc;
+	a = calloc(1, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
 	a->refused = sp__donering_new(opts->depth);

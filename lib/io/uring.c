@@ -26,6 +26,7 @@
  */
 #include <liburing.h>
 #include <stdlib.h>
+#include "base/loaded.h"
 #include "io/engine.h"
 
 /* Maximum size of a buffer that the kernel registers. */
@@ -91,10 +92,12 @@ static int file_index(const struct uring *u, int fd)
 
 static int uring_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
 {
-	struct uring *u = calloc(1, sizeof(*u));
-	int rc;
+	int rc = sp__library_load(SP__LIB_URING, err);
+	struct uring *u;
 
-	(void)err;
+	if (rc)
+		return rc;
+	u = calloc(1, sizeof(*u));
 	if (!u)
 		return -ENOMEM;
 	rc = init_ring(u, opts);

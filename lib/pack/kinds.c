@@ -5,6 +5,7 @@
 #include <string.h>
 #include <spindle/packed.h>
 #include "base/enum.h"
+#include "base/loaded.h"
 #include "pack/unpack.h"
 
 #ifdef SP_HAVE_ZLIB
@@ -24,11 +25,17 @@ static const struct kind {
 	size_t magic_bytes;
 	const char *suffixes[2];
 	const char *missing;
+	enum sp__library library;
 } kinds[] = {
-	{ SP_PACKED_GZIP, "\x1f\x8b", 2, { ".gz", NULL }, NO_ZLIB },
-	{ SP_PACKED_ZSTD, "\x28\xb5\x2f\xfd", 4, { ".zst", ".zstd" }, NULL },
-	{ SP_PACKED_LZ4, "\x04\x22\x4d\x18", 4, { ".lz4", NULL }, NULL },
-	{ SP_PACKED_XZ, "\xfd\x37zXZ", SP_PACKED_MAGIC_BYTES, { ".xz", NULL }, NO_LZMA },
+	{ SP_PACKED_GZIP, "\x1f\x8b", 2, { ".gz", NULL }, NO_ZLIB, SP__LIB_ZLIB },
+	{ SP_PACKED_ZSTD, "\x28\xb5\x2f\xfd", 4, { ".zst", ".zstd" }, NULL, SP__LIB_ZSTD },
+	{ SP_PACKED_LZ4, "\x04\x22\x4d\x18", 4, { ".lz4", NULL }, NULL, SP__LIB_LZ4 },
+	{ SP_PACKED_XZ,
+	  "\xfd\x37zXZ",
+	  SP_PACKED_MAGIC_BYTES,
+	  { ".xz", NULL },
+	  NO_LZMA,
+	  SP__LIB_LZMA },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -93,6 +100,14 @@ const char *sp_packed_missing(enum sp_packed format)
 		if (kinds[i].format == format)
 			return kinds[i].missing;
 	return NULL;
+}
+
+int sp__packed_load(enum sp_packed format, struct sp_errinfo *err)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (kinds[i].format == format)
+			return sp__library_load(kinds[i].library, err);
+	return 0;
 }
 
 SP__ENUM_TABLE(sp_packed, { "gzip", SP_PACKED_GZIP }, { "zstd", SP_PACKED_ZSTD },

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "pack/pack.h"
+#include "pack/unpack.h"
 
 #define ZLIB_GZIP 31
 #define ZLIB_MEMORY 8 /* zlib's default, 256 KiB in total */
@@ -176,11 +177,17 @@ static int open_lz4(struct sp__encoder *p)
 static int open_format(struct sp__encoder *p)
 {
 	const char *missing = sp_packed_missing(p->format);
+	int rc;
 
 	if (missing)
 		return sp__errf(p->err, SP_EUNSUP, "write", p->name, -1,
 				"this program cannot write %s: %s", sp_packed_name(p->format),
 				missing);
+	rc = sp__packed_load(p->format, p->err);
+	if (rc) {
+		p->format = SP_PACKED_NONE; /* nothing to close */
+		return rc;
+	}
 	switch (p->format) {
 #ifdef SP_HAVE_ZLIB
 	case SP_PACKED_GZIP:

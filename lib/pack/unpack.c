@@ -313,11 +313,17 @@ static int open_xz(struct sp__decoder *u)
 static int open_format(struct sp__decoder *u)
 {
 	const char *missing = sp_packed_missing(u->format);
+	int rc;
 
 	if (missing)
 		return sp__errf(u->err, SP_EUNSUP, "read", u->name, -1,
 				"this program cannot read %s: %s", sp_packed_name(u->format),
 				missing);
+	rc = sp__packed_load(u->format, u->err);
+	if (rc) {
+		u->format = SP_PACKED_NONE; /* nothing to close */
+		return rc;
+	}
 	switch (u->format) {
 #ifdef SP_HAVE_ZLIB
 	case SP_PACKED_GZIP:
@@ -339,13 +345,14 @@ static int decide(struct sp__decoder *u, struct sp__packspan *span)
 {
 	char magic[MAGIC_BYTES];
 	struct sp__packspan first = { magic, sizeof(magic), span->out, span->out_free };
+	enum sp_packed format = sp_packed_by_magic(u->head, MAGIC_BYTES);
 	int rc;
 
 	memcpy(magic, u->head, sizeof(magic));
-	u->format = sp_packed_by_magic(magic, sizeof(magic));
-	if (u->format != SP_PACKED_ZSTD && u->format != SP_PACKED_LZ4)
+	if (format != SP_PACKED_ZSTD && format != SP_PACKED_LZ4)
 		return sp__errf(u->err, SP_EFORMAT, "read", u->name, -1,
 				"what follows its skippable frames is neither zstd nor lz4");
+	u->format = format;
 	rc = open_format(u);
 	if (rc || u->format == SP_PACKED_LZ4)
 		return rc;

@@ -27,6 +27,9 @@ static inline void sp__packspan_advance(struct sp__packspan *span, size_t in, si
 	span->out_free -= out;
 }
 
+/* Loads the library of a format.  Returns the errors of sp__library_load(). */
+SP_MUST_CHECK int sp__packed_load(enum sp_packed format, struct sp_errinfo *err);
+
 struct sp__decoder;
 
 /*
@@ -41,7 +44,7 @@ struct sp__packmemory {
 /*
  * Makes a decoder.  Members that need more memory than m->bytes are refused.  SP_PACKED_AUTO: the
  * file begins with skippable frames, and the first other frame decides. name is borrowed.  Returns
- * 0, SP_EUNSUP (the format is missing) or -ENOMEM.
+ * 0, SP_EUNSUP (the format or its library is missing) or -ENOMEM.
  */
 SP_MUST_CHECK int sp__decoder_new(struct sp__decoder **u, enum sp_packed format, const char *name,
 				  const struct sp__packmemory *m, struct sp_errinfo *err);

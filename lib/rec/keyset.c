@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/loaded.h"
 #include "rec/keyset.h"
 
 static void read_ctype(struct sp__ctab *t)
@@ -163,12 +164,24 @@ static void choose_form(struct sp_keyset *ks)
 	}
 }
 
-static void salt(struct sp_keyset *ks, const unsigned char *random_salt)
+static bool is_random(const struct sp_keyset *ks)
+{
+	for (size_t i = 0; i < ks->nkeys; i++)
+		if (ks->comp[i].key.type == SP_KEY_RANDOM)
+			return true;
+	return false;
+}
+
+static int salt(struct sp_keyset *ks, const unsigned char *random_salt, struct sp_errinfo *err)
 {
 	static const unsigned char none[16];
+	int rc = sp__library_load(SP__LIB_MD, err);
 
+	if (rc)
+		return rc;
 	MD5Init(&ks->salted);
 	MD5Update(&ks->salted, random_salt ? random_salt : none, 16);
+	return 0;
 }
 
 /* True if the key can be the whole record, ordered by the key and then by the last resort. */
@@ -192,7 +205,6 @@ static void set_up(struct sp_keyset *ks, const struct sp_keyset_opts *o)
 		ks->hard && !o->bytes && has_collation_rules() && o->format.kind != SP_REC_FIXED;
 	read_ctype(&ks->ctab);
 	read_numeric(&ks->numfmt);
-	salt(ks, o->random_salt);
 	ks->nkeys = o->nkeys ? o->nkeys : 1;
 	for (size_t i = 0; i < o->nkeys; i++)
 		compile_key(ks, &ks->comp[i], &o->keys[i]);
@@ -224,6 +236,8 @@ int sp_keyset_new(struct sp_keyset **keyset, const struct sp_keyset_opts *opts,
 	if (!ks)
 		return sp__err(err, -ENOMEM, "key", NULL, -1);
 	set_up(ks, opts);
+	if (is_random(ks))
+		rc = salt(ks, opts->random_salt, err);
 	for (size_t i = 0; i < ks->nkeys && !rc && !ks->month[0].name; i++)
 		if (ks->comp[i].key.type == SP_KEY_MONTH)
 			rc = sp__month_init(ks);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/loaded.h"
 #include "report/load.h"
 #include "report/read.h"
 
@@ -12,10 +13,13 @@ int sp__report_load(json_t **doc, enum sp__document_kind kind, const char *path,
 		    struct sp_errinfo *err)
 {
 	const struct sp__document *d = &sp__documents[kind];
-	FILE *f = fopen(path, "re");
+	int rc = sp__library_load(SP__LIB_JANSSON, err);
 	json_error_t error;
-	int rc = 0;
+	FILE *f;
 
+	if (rc)
+		return rc;
+	f = fopen(path, "re");
 	if (!f)
 		return sp__err(err, -errno, "open", path, -1);
 	errno = 0;

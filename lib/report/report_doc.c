@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/version.h>
+#include "base/loaded.h"
 #include "base/printable.h"
 #include "report/doc.h"
 
@@ -222,10 +223,17 @@ struct sp__doc sp__doc_element(struct sp__doc doc, json_t *array)
 	return child;
 }
 
+int sp_report_check(struct sp_errinfo *err)
+{
+	return sp__library_load(SP__LIB_JANSSON, err);
+}
+
 struct sp__doc sp__report_empty(void)
 {
-	struct sp__doc doc = { .report = calloc(1, sizeof(*doc.report)) };
+	struct sp__doc doc = { .report = NULL };
 
+	if (!sp_report_check(NULL))
+		doc.report = calloc(1, sizeof(*doc.report));
 	if (doc.report)
 		doc.object = doc.report->doc = json_object();
 	return doc;

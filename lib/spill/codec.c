@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <lz4.h>
 #include <zstd.h>
-#include <spindle/error.h>
+#include "base/loaded.h"
 #include "spill/codec.h"
 
 #define ZSTD_LEVEL 1
@@ -43,7 +43,7 @@ size_t sp__codec_memory(enum sp_spill_compression kind, size_t page_bytes, unsig
 	if (kind == SP_SPILL_RAW)
 		return 0;
 	if (kind == SP_SPILL_LZ4)
-		return bytes + (use & SP__CODEC_PACKS ? (size_t)LZ4_sizeofState() : 0);
+		return bytes + (use & SP__CODEC_PACKS ? sizeof(LZ4_stream_t) : 0);
 	if (use & SP__CODEC_PACKS)
 		bytes += pack < ZSTD_PACK_MAX ? pack : ZSTD_PACK_MAX;
 	if (use & SP__CODEC_UNPACKS)
@@ -81,14 +81,18 @@ static bool open_zstd(struct sp__codec *c, size_t page_bytes, unsigned use)
 }
 
 int sp__codec_new(struct sp__codec **codec, enum sp_spill_compression kind, size_t page_bytes,
-		  unsigned use)
+		  unsigned use, struct sp_errinfo *err)
 {
 	struct sp__codec *c;
 	bool good = true;
+	int rc;
 
 	*codec = NULL;
 	if ((kind != SP_SPILL_LZ4 && kind != SP_SPILL_ZSTD) || page_bytes > LZ4_MAX_INPUT_SIZE)
 		return -EINVAL;
+	rc = sp__library_load(kind == SP_SPILL_ZSTD ? SP__LIB_ZSTD : SP__LIB_LZ4, err);
+	if (rc)
+		return rc;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;

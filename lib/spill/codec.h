@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <spindle/error.h>
 #include <spindle/spill.h>
 
 struct sp__codec;
@@ -15,9 +16,12 @@ struct sp__codec;
 #define SP__CODEC_PACKS 1u
 #define SP__CODEC_UNPACKS 2u
 
-/* Creates a codec for pages of up to page_bytes.  Returns 0, -EINVAL (no such kind) or -ENOMEM. */
+/*
+ * Creates a codec for pages of up to page_bytes.  Returns 0, -EINVAL (no such kind), -ENOMEM, or
+ * the errors of sp__library_load().
+ */
 SP_MUST_CHECK int sp__codec_new(struct sp__codec **codec, enum sp_spill_compression kind,
-				size_t page_bytes, unsigned use);
+				size_t page_bytes, unsigned use, struct sp_errinfo *err);
 void sp__codec_free(struct sp__codec *codec); /* accepts NULL */
 
 /* Returns the memory of such a codec in bytes, for the budget. */

@@ -212,7 +212,8 @@ static int setup(struct sp__pool *p, struct sp__run *const *runs, const struct s
 	}
 	p->nfree = p->npages;
 	if (p->spill->opts.codec) {
-		int rc = sp__codec_new(&p->codec, p->spill->opts.codec, page, SP__CODEC_UNPACKS);
+		int rc = sp__codec_new(&p->codec, p->spill->opts.codec, page, SP__CODEC_UNPACKS,
+				       p->spill->opts.err);
 
 		if (rc < 0)
 			return rc;

@@ -131,7 +131,8 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 	if (spill->opts.codec) {
 		most = SP__WRITER_PACKED_CHUNKS;
 		pages /= 2;
-		rc = sp__codec_new(&w->codec, spill->opts.codec, page, SP__CODEC_PACKS);
+		rc = sp__codec_new(&w->codec, spill->opts.codec, page, SP__CODEC_PACKS,
+				   spill->opts.err);
 		if (rc < 0)
 			return fail(w, rc, "allocate");
 	}

@@ -28,7 +28,7 @@ static struct sp__codec *codec_of(enum sp_spill_compression kind)
 
 	if (!codecs[kind])
 		require(sp__codec_new(&codecs[kind], kind, PAGE,
-				      SP__CODEC_PACKS | SP__CODEC_UNPACKS) == 0);
+				      SP__CODEC_PACKS | SP__CODEC_UNPACKS, NULL) == 0);
 	return codecs[kind];
 }
 

@@ -24,7 +24,7 @@ static void round_trips(enum sp_spill_compression kind, const char *name, size_t
 	struct sp__codec *c;
 	bool same = true, smaller = true;
 
-	if (sp__codec_new(&c, kind, page, BOTH))
+	if (sp__codec_new(&c, kind, page, BOTH, NULL))
 		abort();
 	for (int i = 0; i < 60; i++) {
 		size_t bytes = 1 + sp__rng_below(&rng, page);
@@ -61,7 +61,7 @@ static void corruption(enum sp_spill_compression kind, const char *name)
 	bool inside = true;
 	size_t n;
 
-	if (sp__codec_new(&c, kind, PAGE, BOTH))
+	if (sp__codec_new(&c, kind, PAGE, BOTH, NULL))
 		abort();
 	fill(raw, PAGE, 6, &rng);
 	n = sp__codec_pack(c, packed, sizeof(packed), raw, PAGE);
@@ -102,7 +102,7 @@ static bool modest(enum sp_spill_compression kind, size_t page, unsigned use)
 	size_t before = allocated(), with;
 	struct sp__codec *c;
 
-	if (sp__codec_new(&c, kind, page, use))
+	if (sp__codec_new(&c, kind, page, use, NULL))
 		abort();
 	with = allocated() - before;
 	sp__codec_free(c);
@@ -122,8 +122,8 @@ static void memory(enum sp_spill_compression kind, const char *name)
 		fill(raw, page, 20, &rng);
 		for (unsigned use = SP__CODEC_PACKS; use <= BOTH; use++)
 			within &= modest(kind, page, use);
-		if (sp__codec_new(&packs, kind, page, SP__CODEC_PACKS) ||
-		    sp__codec_new(&unpacks, kind, page, SP__CODEC_UNPACKS))
+		if (sp__codec_new(&packs, kind, page, SP__CODEC_PACKS, NULL) ||
+		    sp__codec_new(&unpacks, kind, page, SP__CODEC_UNPACKS, NULL))
 			abort();
 		with = allocated();
 		for (size_t n = page; n > 0; n /= 3) {
@@ -160,7 +160,7 @@ int main(void)
 	corruption(SP_SPILL_ZSTD, "zstd");
 	memory(SP_SPILL_LZ4, "lz4");
 	memory(SP_SPILL_ZSTD, "zstd");
-	ok(sp__codec_new(&c, SP_SPILL_RAW, 4096, BOTH) < 0 && !c,
+	ok(sp__codec_new(&c, SP_SPILL_RAW, 4096, BOTH, NULL) < 0 && !c,
 	   "there is no codec for raw pages");
 	sp__codec_free(NULL);
 	ok(sp__codec_memory(SP_SPILL_RAW, 4096, BOTH) == 0, "raw pages need no codec memory");

@@ -8,11 +8,21 @@
 #include "outputs.h"
 #include "statsfile.h"
 
+void report_need(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (sp_report_check(&err) < 0)
+		die("%s: %s", err.path, err.text);
+}
+
 void statsfile_open(struct statsfile *s, const char *name)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
 	*s = (struct statsfile){ .name = name };
+	if (name)
+		report_need();
 	if (name && strcmp(name, "-") != 0 && sp_outfile_open(&s->out, name, 0, &err) < 0)
 		output_die(&err);
 }

@@ -15,6 +15,8 @@ struct statsfile {
 	bool written;
 };
 
+/* Ends the program if no report can be made.  Called before work whose result is a report. */
+void report_need(void);
 void statsfile_open(struct statsfile *s, const char *name);
 /* Writes a report as JSON; NULL means out of memory. */
 void statsfile_write(struct statsfile *s, const struct sp_report *report);

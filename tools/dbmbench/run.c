@@ -134,6 +134,7 @@ int command_run(struct config *c)
 	struct sp_dbm_result result;
 	int rc, status = 0;
 
+	report_need();
 	if (!c->run.nsystems)
 		take_all(c);
 	if (progress_wanted(c->progress, 1))

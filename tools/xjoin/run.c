@@ -103,6 +103,7 @@ static int explain(struct settings *set)
 	struct sp_join_plan plan;
 	struct statsfile stats;
 
+	report_need();
 	statsfile_open(&stats, set->common.stats);
 	sp_join_expect(&set->opts, set->inputs);
 	if (sp_join_plan(&set->opts, &plan, &err) || sp_join_predict(&set->opts, &plan, &err))
@@ -220,6 +221,8 @@ int join_run(struct settings *set)
 		failure(set, &err);
 	if (set->common.explain)
 		return explain(set);
+	if (set->common.stats_text)
+		report_need();
 	statsfile_open(&file, set->common.stats);
 	timeline_open(&timeline, set->timeline);
 	if (set->timeline) {

@@ -172,6 +172,7 @@ int explain(struct settings *set)
 	struct sp_sort_opts opts;
 	struct sp_sort_plan p;
 
+	report_need();
 	statsfile_open(&stats, set->common.stats);
 	plan(set, &opts, &p);
 	if (sp_sort_predict(&opts, &p, &err))

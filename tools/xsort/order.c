@@ -126,6 +126,6 @@ struct sp_keyset *order_compile(const struct settings *set)
 	if (rc == -ENOMEM)
 		die("memory exhausted");
 	if (rc)
-		die("%s", err.text[0] ? err.text : sp_strerror(rc));
+		die_of(rc, &err);
 	return keyset;
 }

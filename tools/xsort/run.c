@@ -124,6 +124,8 @@ int sort_run(struct settings *set)
 	if (set->common.explain)
 		return explain(set);
 	space_check(set);
+	if (set->common.stats_text)
+		report_need();
 	statsfile_open(&file, set->common.stats);
 	if (common_options_progress(&set->common, progress.result_phase < 0)) {
 		progress_begin(&progress);

@@ -85,6 +85,8 @@ int command_info(struct config *c)
 {
 	const struct sp_table_info *i = &c->info;
 
+	if (c->json)
+		report_need();
 	open_table(c, false, true);
 	if (c->json) {
 		check_printed(print_json(i), NULL);

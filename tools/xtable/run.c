@@ -72,6 +72,8 @@ int command_run(struct config *c)
 	size_t starved;
 	int rc;
 
+	if (c->json)
+		report_need();
 	open_pool(c, c->operands.n);
 	c->clients.run = c->run;
 	c->clients.pool = c->pool;

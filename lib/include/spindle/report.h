@@ -3,7 +3,8 @@
  * Reports: one document for each run of a tool, written as JSON (the schemas of spindle-report(5))
  * or as text made from that document.
  *
- * A function that returns a report makes a new document, to be freed with sp_report_free().
+ * A function that returns a report makes a new document, to be freed with sp_report_free().  It
+ * needs the library jansson, which is loaded when the first report is made.
  *
  * Thread rule: a report belongs to one thread.
  */
@@ -98,6 +99,13 @@ struct sp_report_field {
 			 SP_REPORT_IS_##type_(((struct_ *)0)->member),                             \
 		##__VA_ARGS__                                                                      \
 	}
+
+/*
+ * Checks that reports can be made, so that a program can find out before its work begins.
+ * Returns 0, or SP_EUNSUP with the name of the missing library in err.  err may be NULL.  Any
+ * thread may call it.
+ */
+SP_API SP_MUST_CHECK int sp_report_check(struct sp_errinfo *err);
 
 /*
  * Makes the report of an operator with a run environment (spindle/run.h): its result, and the
