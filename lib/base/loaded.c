@@ -21,9 +21,11 @@ static const char *find_all(const struct sp__stubs *s, void *handle)
 	const char *name = s->names;
 
 	for (size_t i = 0; i < s->n; i++, name += strlen(name) + 1) {
-		s->functions[i] = dlsym(handle, name);
-		if (!s->functions[i])
+		void *function = dlsym(handle, name);
+
+		if (!function)
 			return name;
+		__atomic_store_n(&s->functions[i], function, __ATOMIC_RELEASE);
 	}
 	return NULL;
 }

@@ -21,6 +21,7 @@ enum sp__library {
 	SP__LIB_ZLIB,
 	SP__LIB_LZMA,
 	SP__LIB_MD,
+	SP__LIB_M,
 	SP__LIBRARIES
 };
 

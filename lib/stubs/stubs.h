@@ -45,4 +45,4 @@
 	}
 
 extern const struct sp__stubs sp__uring_stubs, sp__aio_stubs, sp__jansson_stubs, sp__xxhash_stubs,
-	sp__lz4_stubs, sp__zstd_stubs, sp__z_stubs, sp__lzma_stubs, sp__md_stubs;
+	sp__lz4_stubs, sp__zstd_stubs, sp__z_stubs, sp__lzma_stubs, sp__md_stubs, sp__m_stubs;
