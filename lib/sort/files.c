@@ -78,11 +78,24 @@ static uint64_t mean_bytes(const struct sp_recfmt *format, const char *data, siz
 	return records ? ((uint64_t)(at - data) + records / 2) / records : bytes;
 }
 
-/* Does not read small inputs, since they stay in memory in any case. */
-void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs)
+/*
+ * Returns the mean length of the first records.  Not inlined: small inputs do not need the sample's
+ * pages of the stack.
+ */
+static __attribute__((noinline)) uint64_t sampled_bytes(const struct sp_recfmt *format,
+							const char *const *inputs, size_t ninputs)
 {
 	char sample[SAMPLE_BYTES];
 	size_t bytes = 0;
+
+	for (size_t i = 0; i < ninputs && !bytes; i++)
+		bytes = look(inputs[i], sample);
+	return bytes ? mean_bytes(format, sample, bytes) : 0;
+}
+
+/* Does not read small inputs, since they stay in memory in any case. */
+void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs)
+{
 	uint64_t sum;
 	bool all;
 
@@ -95,10 +108,7 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 	if (opts->record_bytes || opts->format.kind == SP_REC_FIXED || sum < LOOK_FROM_BYTES ||
 	    opts->run.decompress)
 		return;
-	for (size_t i = 0; i < ninputs && !bytes; i++)
-		bytes = look(inputs[i], sample);
-	if (bytes)
-		opts->record_bytes = mean_bytes(&opts->format, sample, bytes);
+	opts->record_bytes = sampled_bytes(&opts->format, inputs, ninputs);
 }
 
 static int open_scan(struct job *j)
