@@ -203,10 +203,14 @@ $(SO): $(LIB_OBJ) $(STUB_OBJ) $(B)/objects lib/libspindle.map
 # percent signs from the pattern rule, which would put the name there.)
 tool_obj = $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tools/$(1)/*.c)))
 .SECONDEXPANSION:
-$(B)/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(SO)
+# Scripts call the replacements of sort and join on many small files: these contain the library.
+ALONE := xsort xjoin
+$(ALONE:%=$(B)/bin/%): private LINKED = -Wl,--gc-sections $(STATIC) $(STUB_OBJ) -Wl,--as-needed $(SP_LIBS)
+LINKED = -L$(B)/lib -lspindle $(SP_RPATH)
+$(B)/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(SO) $(STATIC)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lspindle $(TOOL_LIBS) $(SP_RPATH)
+	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LINKED) $(TOOL_LIBS)
 
 adapters: $(ADAPTERS:tools/dbmbench/adapters/%=$(B)/share/spindle/dbmbench/%)
 $(B)/share/spindle/dbmbench/%: tools/dbmbench/adapters/%
@@ -430,7 +434,7 @@ run-fuzz: $(FUZZ)
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench bench-aio bench-cube bench-dbm bench-inl bench-peers bench-table experiments lint format
+.PHONY: demo bench bench-aio bench-cube bench-dbm bench-inl bench-peers bench-startup bench-table experiments lint format
 demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
@@ -439,6 +443,9 @@ bench: ## the table of README's figures; ROWS='...', RUNS=5, GROWTH=1
 	$(Q)scripts/setup bench
 	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' GROWTH='$(GROWTH)' scripts/bench/run
+bench-startup: ## the start-up of tools beside GNU sort and join; RUNS=200
+	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)scripts/bench/startup $(or $(RUNS),200)
 bench-aio: ## aiobench beside fio; ROWS='depths cpu null knee', PAIRS=15
 	$(Q)scripts/setup bench-aio
 	$(Q)+$(MAKE) --no-print-directory all

@@ -204,7 +204,7 @@ def profile():
         for line in text.splitlines():
             words = line.split()
             total += int(words[0])
-            if "liburing" in words[-1] or ("libspindle" in words[-1] and words[2] in handling):
+            if "liburing" in words[-1] or ("xjoin" in words[-1] and words[2] in handling):
                 ours += int(words[0])
     return [ns / 1000 / PROBES / PROFILES for ns in (total, ours)]
 
