@@ -40,14 +40,16 @@ struct input {
 
 struct sp__parts {
 	struct sp__scan_opts opts;
-	uint64_t part_bytes;
 	struct input *inputs;
 	struct sp__bytes header;
 	bool marked;
 	pthread_mutex_t lock; /* protects the following members */
-	size_t input;	      /* of the next part; ninputs: there is none */
-	int fd;		      /* of that input; -1: not open */
-	uint64_t at;	      /* where the next part begins */
+	uint64_t part_bytes;  /* of the next parts, ... */
+	unsigned share;	      /* ... at most this share of what is left */
+	uint64_t left;
+	size_t input; /* of the next part; ninputs: there is none */
+	int fd;	      /* of that input; -1: not open */
+	uint64_t at;  /* where the next part begins */
 	uint64_t number;
 	bool stopped;
 	uint64_t bytes, owed, blank_lines; /* of the parts closed */
@@ -129,19 +131,28 @@ static int cut_csv(const struct sp__parts *p, int fd, uint64_t at, uint64_t end,
 	return !buf ? -ENOMEM : n < 0 ? (int)n : 0;
 }
 
+/* Returns the length of the next part. */
+static uint64_t next_length(const struct sp__parts *p)
+{
+	uint64_t least = sp__max(p->part_bytes / 4, SP__PART_MIN_BYTES);
+
+	return sp__min(p->part_bytes, sp__max(p->left / p->share, least));
+}
+
 /* Finds the end of the part that begins at p->at. */
 static int find_cut(struct sp__parts *p, uint64_t *cut)
 {
 	const struct sp_recfmt *f = &p->opts.format;
-	const uint64_t end = p->inputs[p->input].bytes, at = p->at + p->part_bytes;
+	const uint64_t end = p->inputs[p->input].bytes, length = next_length(p);
+	const uint64_t at = p->at + length;
 
 	/* The rest is not worth a part of its own. */
-	if (end - p->at < p->part_bytes + p->part_bytes / 2) {
+	if (end - p->at < length + length / 2) {
 		*cut = end;
 		return 0;
 	}
 	if (f->kind == SP_REC_FIXED) {
-		*cut = p->at + sp__max(p->part_bytes / f->fixed_bytes, 1) * f->fixed_bytes;
+		*cut = p->at + sp__max(length / f->fixed_bytes, 1) * f->fixed_bytes;
 		*cut = sp__min(*cut, end);
 		return 0;
 	}
@@ -279,6 +290,7 @@ static int examine_all(struct sp__parts *p)
 		rc = examine(p, i, &first);
 		sum += p->inputs[i].bytes;
 	}
+	p->left = sum;
 	return !rc && sum < 2 * SP__PART_MIN_BYTES ? SP_EUNSUP : rc;
 }
 
@@ -295,6 +307,7 @@ int sp__parts_open(struct sp__parts **parts, const struct sp__scan_opts *opts, u
 		return sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
 	p->opts = *opts;
 	p->part_bytes = sp__max(part_bytes, SP__PART_MIN_BYTES);
+	p->share = 1;
 	p->fd = -1;
 	p->inputs = calloc(opts->ninputs, sizeof(*p->inputs));
 	pthread_mutex_init(&p->lock, NULL);
@@ -370,6 +383,7 @@ static int take(struct sp__parts *p, struct sp__part *part)
 	part->where.last = cut == p->inputs[p->input].bytes;
 	part->where.decided = true;
 	part->where.removes_blank = p->inputs[p->input].removes_blank;
+	p->left -= sp__min(p->left, part->bytes);
 	p->at = cut;
 	p->number++;
 	return SP_READY;
@@ -446,6 +460,14 @@ void sp__part_close(struct sp__parts *p, struct sp__part *part)
 	if (part->open)
 		close(part->where.fd);
 	part->open = 0;
+}
+
+void sp__parts_resize(struct sp__parts *p, uint64_t part_bytes, unsigned share)
+{
+	pthread_mutex_lock(&p->lock);
+	p->part_bytes = sp__max(part_bytes, SP__PART_MIN_BYTES);
+	p->share = share;
+	pthread_mutex_unlock(&p->lock);
 }
 
 void sp__parts_stop(struct sp__parts *p)

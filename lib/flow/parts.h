@@ -64,6 +64,11 @@ SP_MUST_CHECK int sp__parts_next(struct sp__parts *p, struct sp__part *part);
 SP_MUST_CHECK int sp__part_read(struct sp__part *part, struct sp_batch *batch);
 /* Ends the part of a thread that takes no more; accepts one that is zeroed or closed. */
 void sp__part_close(struct sp__parts *p, struct sp__part *part);
+/*
+ * Later parts have about this length; but at most 1 / share of what is left, if that is at least a
+ * quarter of it.  Any thread may call it.
+ */
+void sp__parts_resize(struct sp__parts *p, uint64_t part_bytes, unsigned share);
 /* No thread gets a further part: the work has failed, or needs no more records. */
 void sp__parts_stop(struct sp__parts *p);
 

@@ -15,6 +15,8 @@
 #include "flow/scan.h"
 #include "obs/progress.h"
 #include "rec/recfmt.h"
+#include "sort/form/parts.h"
+#include "sort/plan/plan.h"
 #include "sort/result.h"
 #include "sort/splitters.h"
 #include "sort/state.h"
@@ -30,6 +32,8 @@ struct job {
 	struct sp_errinfo *err;
 	struct sp__waits waits;
 	struct sp__scan *scan;
+	struct sp__parts *parts; /* instead of the scan, read by several threads */
+	bool in_order;		 /* parts were cut wrongly */
 	struct sp_sort *sort;
 	struct sp__resume *resume; /* NULL: there are no checkpoints */
 	struct sp__tally skipped;  /* records of the inputs that are in the runs found */
@@ -111,7 +115,7 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 	opts->record_bytes = sampled_bytes(&opts->format, inputs, ninputs);
 }
 
-static int open_scan(struct job *j)
+static struct sp__scan_opts scan_options(struct job *j)
 {
 	struct sp__scan_opts o = {
 		.format = j->opts.format,
@@ -131,7 +135,54 @@ static int open_scan(struct job *j)
 
 	o.stream.sim_file = j->sim_file;
 	o.stream.whole = true;
+	return o;
+}
+
+static int open_scan(struct job *j)
+{
+	struct sp__scan_opts o = scan_options(j);
+
 	return sp__scan_open(&j->scan, &o);
+}
+
+/* Opens the inputs in parts if that is possible and pays; then j->parts is set. */
+static int open_parts(struct job *j)
+{
+	const struct sp__forming *forming = &j->sort->forming;
+	struct sp__scan_opts o = scan_options(j);
+	int rc;
+
+	if (j->in_order || j->resume || !j->total_bytes || !sp__form_by_parts(forming))
+		return 0;
+	o.stream.chunk_bytes = sp__form_part_chunk(forming);
+	o.stream.depth = SP__PLAN_PART_CHUNKS;
+	rc = sp__parts_open(&j->parts, &o, sp__form_part_bytes(forming, j->total_bytes));
+	return rc == SP_EUNSUP ? 0 : rc;
+}
+
+static uint64_t bytes_read(const struct job *j)
+{
+	return j->parts ? sp__parts_bytes(j->parts) : j->scan ? sp__scan_bytes(j->scan) : 0;
+}
+
+static void tell_read(void *job)
+{
+	struct job *j = job;
+
+	sp__progress_report(&j->progress, SP_PHASE_RUN_FORMATION, bytes_read(j), j->total_bytes);
+}
+
+/* Forms runs by several threads. */
+static int take_parts(struct job *j)
+{
+	int rc = sp__form_parts(&j->sort->forming, j->parts, j->total_bytes, tell_read, j);
+
+	if (!rc)
+		rc = sp__parts_end(j->parts);
+	if (!rc)
+		rc = sp__balance_compare(&j->sort->shared, "bytes read", sp__parts_owed(j->parts),
+					 j->sort->shared.stats.input_bytes);
+	return rc < 0 ? rc : sp_sort_finish(j->sort);
 }
 
 static int take_input(struct job *j)
@@ -144,8 +195,7 @@ static int take_input(struct job *j)
 		rc = sp__sort_put_all(j->sort, &batch);
 		if (rc < 0)
 			return rc;
-		sp__progress_report(&j->progress, SP_PHASE_RUN_FORMATION, sp__scan_bytes(j->scan),
-				    j->total_bytes);
+		tell_read(j);
 	}
 	if (rc < 0)
 		return rc;
@@ -169,7 +219,7 @@ static int next_result(void *operator, struct sp_batch * batch)
 /* Returns the bytes that the final merge returns, as far as known. */
 static uint64_t to_merge(const struct job *j)
 {
-	return j->scan ? sp__scan_bytes(j->scan) : j->total_bytes;
+	return j->scan || j->parts ? bytes_read(j) : j->total_bytes;
 }
 
 /* Writes the header again, with a column of numbers before the others. */
@@ -203,7 +253,9 @@ static int count_header(struct job *j, struct sp_batch *header)
 static int make_header(struct job *j, struct sp_batch *header)
 {
 	*header = (struct sp_batch){ SP__UTF8_MARK, SP__UTF8_MARK_BYTES };
-	if (j->scan)
+	if (j->parts)
+		sp__parts_header(j->parts, header);
+	else if (j->scan)
 		sp__scan_header(j->scan, header);
 	else if (!j->sort->merging.inputs.n || !j->sort->merging.inputs.list[0].marked)
 		header->bytes = 0;
@@ -335,6 +387,24 @@ static int give_output(struct job *j)
 	return rc < 0 ? rc : rc ? complete(j) : give_batches(j);
 }
 
+static void note_reads(const struct job *j, struct sp_run_stats *st)
+{
+	const char *engine = NULL;
+	struct sp__io_counters c;
+
+	if (j->parts) {
+		sp__parts_counters(j->parts, &c);
+		engine = sp__parts_engine(j->parts);
+	} else if (j->scan) {
+		sp__scan_counters(j->scan, &c);
+		engine = sp__scan_engine(j->scan);
+	}
+	if (!engine)
+		return;
+	sp__env_note_io(st, &c);
+	snprintf(st->input_engine, sizeof(st->input_engine), "%s", engine);
+}
+
 static void note(struct job *j, struct sp_sort_stats *st)
 {
 	struct sp__io_counters c;
@@ -342,12 +412,7 @@ static void note(struct job *j, struct sp_sort_stats *st)
 	if (!j->sort)
 		return;
 	sp__sort_stats(j->sort, st, j->io->device_counters);
-	if (j->scan) {
-		sp__scan_counters(j->scan, &c);
-		sp__env_note_io(&st->run, &c);
-		snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s",
-			 sp__scan_engine(j->scan));
-	}
+	note_reads(j, &st->run);
 	sp__result_counters(&j->result, &c);
 	sp__env_note_io(&st->run, &c);
 	if (st->prediction.seconds > 0)
@@ -465,20 +530,23 @@ static int run(struct job *j)
 	if (rc == 0) {
 		rc = sp__sort_merge_inputs(j->sort, j->io, j->sim_file);
 	} else {
-		rc = open_scan(j);
+		rc = open_parts(j);
+		if (!rc && !j->parts)
+			rc = open_scan(j);
 		if (!rc)
-			rc = take_input(j);
+			rc = j->parts ? take_parts(j) : take_input(j);
 	}
 	return rc < 0 ? rc : give_output(j);
 }
 
-int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
-		struct sp_sort_stats *stats, struct sp_errinfo *err)
+/* Returns SP__SCAN_MISCUT if the inputs must be read in order. */
+static int run_job(const struct sp_sort_opts *opts, const struct sp_sort_io *io, bool in_order,
+		   struct sp_sort_stats *stats, struct sp_errinfo *err)
 {
-	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct job j = { .opts = *opts,
+			 .in_order = in_order,
 			 .io = io,
-			 .err = err ? err : &own,
+			 .err = err,
 			 .result = { .io = io, .counted = opts->count },
 			 .progress = { .tell = io->progress,
 				       .arg = io->progress_arg,
@@ -495,10 +563,25 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 		note(&j, stats);
 	sp__result_close(&j.result);
 	sp__scan_close(j.scan);
+	sp__parts_close(j.parts);
 	sp__bytes_release(&j.counted_header, NULL);
 	/* A trace that cannot be written is an error, unless there was one before. */
 	closed = sp__sort_free(j.sort);
 	sp__resume_close(j.resume);
 	free(j.checksums);
 	return rc < 0 ? rc : closed;
+}
+
+int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
+		struct sp_sort_stats *stats, struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	int rc;
+
+	err = err ? err : &own;
+	rc = run_job(opts, io, false, stats, err);
+	if (rc != SP__SCAN_MISCUT)
+		return rc;
+	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	return run_job(opts, io, true, stats, err);
 }

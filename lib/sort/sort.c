@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "rec/collate.h"
 #include "run/memory.h"
+#include "sort/plan/plan.h"
 #include "sort/state.h"
 
 static int fail(struct sp_sort *s, int rc)
@@ -30,8 +31,9 @@ static int open_rooms(struct sp_sort *s)
 	size_t buffer_bytes = sp__buffers(shared->plan.memory_bytes).chunk_bytes;
 	int rc;
 
+	s->spilled.err = shared->env.err;
 	/* Virtual time has one thread. */
-	shared->threads = shared->env.device ? 1 : sp__threads(shared->opts.run.parallel);
+	shared->threads = shared->env.device ? 1 : shared->opts.run.parallel;
 	rc = sp__runs_open(&s->spilled);
 	if (!rc)
 		rc = sp__form_open(&s->forming, SP__RING_BUFFERS * buffer_bytes);
@@ -61,7 +63,8 @@ int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, const s
 	connect_rooms(s);
 	sp__ring_init(&s->output.ring);
 	pthread_mutex_init(&s->output.busy, NULL);
-	rc = sp_sort_plan(opts, &made, err);
+	sp__plan_threads(&planned.run);
+	rc = sp_sort_plan(&planned, &made, err);
 	planned.run.placement = made.placement;
 	memcpy(&s->shared, &(struct sp__sort_shared){ .opts = planned, .plan = made },
 	       sizeof(s->shared));

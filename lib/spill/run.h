@@ -45,6 +45,7 @@ struct sp__run {
 	uint64_t bytes;
 	uint64_t records;
 	unsigned level; /* 0: initial; merges add one */
+	uint64_t begin; /* of the writer's owner: where its records begin in the input */
 	uint64_t units;
 	uint64_t spare_unit; /* allocated ahead: first unit in the file, and their number */
 	uint32_t spare_units;

@@ -44,7 +44,9 @@ static int name_file(struct sp__spill *s, size_t file, struct sp_errinfo *err)
 	for (size_t i = 0; i < s->nfiles; i++)
 		if (i != file && s->files[i].volume && !s->files[i].volume->trace_name)
 			first &= strcmp(s->files[i].volume->name, v->name) != 0;
-	if (first || asprintf(&v->trace_name, "%s#%zu", v->name, file) >= 0)
+	if (s->opts.number)
+		file += s->opts.number * s->nfiles;
+	if ((first && !s->opts.number) || asprintf(&v->trace_name, "%s#%zu", v->name, file) >= 0)
 		return 0;
 	v->trace_name = NULL;
 	return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -109,7 +111,7 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 				    .trace = opts->trace,
 				    .device = opts->device };
 	struct sp__spill *s;
-	int rc = -ENOMEM;
+	int rc = -ENOMEM, file;
 
 	if (!opts->ndirs)
 		return sp__errf(opts->err, -EINVAL, "spill", NULL, -1,
@@ -133,15 +135,16 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 		return 0;
 	}
 	/* Opens the first file before the ring, which is useless without one. */
-	rc = sp__spill_next_file(s);
+	s->next_file = opts->number;
+	file = rc = sp__spill_next_file(s);
 	if (rc >= 0)
 		rc = open_place(s);
 	if (rc >= 0)
 		rc = sp__queue_open(&s->queue, &q, opts->err);
 	if (rc < 0)
 		goto fail;
-	s->next_file = 0;
-	s->files[0].users = 0;
+	s->files[file].users = 0;
+	s->next_file = opts->number;
 	*spill = s;
 	return 0;
 fail:
@@ -186,6 +189,26 @@ void sp__spill_reader_close(struct sp__spill *r, struct sp__spill *store)
 	store->demand_reads += r->demand_reads;
 	sp__queue_close(r->queue);
 	free(r);
+}
+
+int sp__spill_absorb(struct sp__spill *s, struct sp__spill *from, uint32_t *files)
+{
+	struct sp__io_counters c;
+
+	*files = (uint32_t)s->nfiles;
+	if (!SP__ARRAY_RESIZE(s->files, s->nfiles + from->nfiles))
+		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
+	memcpy(s->files + s->nfiles, from->files, from->nfiles * sizeof(*s->files));
+	memset(from->files, 0, from->nfiles * sizeof(*s->files));
+	s->nfiles += from->nfiles;
+	sp__spill_counters(from, &c);
+	sp__io_add(&s->past, &c);
+	s->read_bytes += from->read_bytes;
+	s->write_bytes += from->write_bytes;
+	s->peak_bytes += from->peak_bytes;
+	s->timing.ns += from->timing.ns;
+	s->timing.bytes += from->timing.bytes;
+	return 0;
 }
 
 void sp__spill_counters(const struct sp__spill *s, struct sp__io_counters *c)

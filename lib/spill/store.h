@@ -42,6 +42,11 @@ struct sp__spill_opts {
 	 * otherwise each of their chunks would be an extent.
 	 */
 	bool ahead;
+	/*
+	 * Several threads write runs, each to a store of its own, which one of them absorbs later.
+	 * They begin at different directories.
+	 */
+	unsigned number;
 	const struct sp__volume *device; /* simulated: the files are stored on it; or NULL */
 	/*
 	 * A dry run: requests take their time on the device, but move no bytes.  No file is opened,
@@ -115,6 +120,13 @@ void sp__spill_close(struct sp__spill *spill); /* accepts NULL */
 SP_MUST_CHECK int sp__spill_reader_open(struct sp__spill **reader, const struct sp__spill *store,
 					struct sp_errinfo *err);
 void sp__spill_reader_close(struct sp__spill *reader, struct sp__spill *store);
+/*
+ * Takes over the files of another store of the same kind, with nothing outstanding, and its
+ * counters.  Returns 0 or -ENOMEM.  The numbers of the files of its runs must then be raised by
+ * *files; its owner closes it.
+ */
+SP_MUST_CHECK int sp__spill_absorb(struct sp__spill *store, struct sp__spill *from,
+				   uint32_t *files);
 /* Sums the counters of all requests so far. */
 void sp__spill_counters(const struct sp__spill *spill, struct sp__io_counters *counters);
 /*

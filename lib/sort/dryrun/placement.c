@@ -10,6 +10,7 @@
  * Times that are nearly equal decide nothing.
  */
 #include <spindle/sort.h>
+#include "run/memory.h"
 #include "run/volume_spec.h"
 #include "sort/plan/layout.h"
 
@@ -29,8 +30,9 @@ int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, str
 	struct sp_sort_opts o = *opts;
 	int rc;
 
+	sp__plan_threads(&o.run);
 	if (opts->run.placement != SP_PLACE_AUTO)
-		return sp__plan_placed(opts, plan, err);
+		return sp__plan_placed(&o, plan, err);
 	o.run.placement = SP_PLACE_CONTIGUOUS;
 	rc = plan_and_predict(&o, plan, err);
 	if (rc < 0 || !sp__volume_spec_simulated(&o.run) || !plan->seconds || plan->in_memory)

@@ -282,9 +282,6 @@ static int rotate(struct sp__forming *forming)
 static int make_giant(struct sp__forming *forming, struct sp__slot *slot, const char *data,
 		      size_t bytes)
 {
-	struct sp__sort_shared *s = forming->sort;
-	const char *end = sp__rec_end(&s->opts.format, data, bytes);
-	size_t need = sp__runbuf_need(&slot->buf, (size_t)(end - data));
 	struct sp__slot *oldest;
 	int rc = sp__form_join(forming);
 
@@ -296,14 +293,7 @@ static int make_giant(struct sp__forming *forming, struct sp__slot *slot, const 
 		return rc;
 	sp__slot_empty(forming, slot);
 	slot->state = SP__SLOT_FILLING;
-	slot->giant_bytes = (need + 4095) & ~(size_t)4095;
-	if (slot->giant_bytes < SP__REF_OFFSET_MAX)
-		slot->giant = sp__pages_alloc(slot->giant_bytes, false);
-	if (!slot->giant)
-		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
-	sp__budget_charge(&s->env.budget, slot->giant_bytes);
-	sp__runbuf_use(&slot->buf, slot->giant, slot->giant_bytes);
-	return 0;
+	return sp__slot_make_giant(forming, slot, data, bytes, forming->sort->env.err);
 }
 
 static int take(struct sp__forming *forming, struct sp__slot *slot, const char *data, size_t bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declares run formation: form.c loads and sorts slots, store.c stores them, and select.c does both
- * by replacement selection.
+ * Declares run formation: parts.c loads, sorts and stores slots by several threads, form.c does it
+ * from batches, with store.c, and select.c by replacement selection.
  *
  * Memory: one arena of the planned size, touched only where it is used:
  *
@@ -86,9 +86,12 @@ void sp__form_stop(struct sp__forming *forming);
 /* Sorts a slot that the calling thread owns. */
 void sp__form_sort_slot(struct sp__forming *forming, struct sp__slot *slot);
 /*
- * Stores a sorted slot as a run and empties it; opens the spill store if necessary.  Returns 0,
- * SP_EBALANCE if the slot has not been sorted, or an error.
+ * Stores a sorted slot as a run, or as the continuation of one; opens the spill store if necessary.
+ * Returns 0, SP_EBALANCE if the slot has not been sorted, or an error.
  */
+SP_MUST_CHECK int sp__form_write(struct sp__forming *forming, struct sp__spilled *spilled,
+				 struct sp__slot *slot);
+/* Stores a sorted slot and empties it. */
 SP_MUST_CHECK int sp__form_store(struct sp__forming *forming, struct sp__slot *slot);
 /* Performs the merges that are due while runs are still being formed. */
 SP_MUST_CHECK int sp__form_merge_due(struct sp__forming *forming);

@@ -23,7 +23,7 @@ static int begin(void *ctx)
 	int rc = sp__runs_open_spill(spilled);
 
 	forming->sort->stats.runs++;
-	return rc < 0 ? rc : sp__runs_begin(spilled);
+	return rc < 0 ? rc : sp__runs_begin(spilled, 0);
 }
 
 static int put(void *ctx, const char *rec, size_t bytes, const char *prev, size_t prev_bytes)

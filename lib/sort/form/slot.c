@@ -3,6 +3,7 @@
  * Moves slots through their states: empty, filled, handed over to the tasks of run formation, and
  * returned.
  */
+#include "base/err.h"
 #include "sort/form/forming.h"
 
 /*
@@ -196,11 +197,34 @@ struct sp__slot *sp__slot_fill(struct sp__forming *forming)
 	struct sp__slot *next = sp__slot_oldest(forming, SP__SLOT_EMPTY);
 
 	if (next) {
-		begin(forming, next);
-		next->state = SP__SLOT_FILLING;
+		sp__slot_begin(forming, next, next->age);
 		forming->filling = (unsigned)(next - forming->slots);
 	}
 	return next;
+}
+
+void sp__slot_begin(struct sp__forming *forming, struct sp__slot *slot, uint64_t age)
+{
+	begin(forming, slot);
+	slot->state = SP__SLOT_FILLING;
+	slot->age = age;
+}
+
+int sp__slot_make_giant(struct sp__forming *forming, struct sp__slot *slot, const char *data,
+			size_t bytes, struct sp_errinfo *err)
+{
+	struct sp__sort_shared *s = forming->sort;
+	const char *end = sp__rec_end(&s->opts.format, data, bytes);
+	size_t need = sp__runbuf_need(&slot->buf, (size_t)(end - data));
+
+	slot->giant_bytes = (need + 4095) & ~(size_t)4095;
+	if (slot->giant_bytes < SP__REF_OFFSET_MAX)
+		slot->giant = sp__pages_alloc(slot->giant_bytes, false);
+	if (!slot->giant)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_charge(&s->env.budget, slot->giant_bytes);
+	sp__runbuf_use(&slot->buf, slot->giant, slot->giant_bytes);
+	return 0;
 }
 
 bool sp__slots_giant(const struct sp__forming *forming)

@@ -23,6 +23,9 @@
  * fixed before it starts; a task never finds a slot by a search among slots that another task can
  * change.
  *
+ * With parts (parts.c) a worker that fills, sorts or stores a slot owns it from FILLING to SORTED,
+ * and while STORING; states change under the lock of the workers.
+ *
  * Sorting sets `sorted` as its last step, and storing checks it in every build: if a slot ever
  * reached the storing task too early, the sort would end with an error and lose no records.
  */
@@ -81,6 +84,14 @@ static inline struct sp__slot *sp__slot_oldest(const struct sp__forming *forming
 
 /* Makes the oldest EMPTY slot the one to be filled, and returns it; NULL: none. */
 struct sp__slot *sp__slot_fill(struct sp__forming *forming);
+/* Starts filling an EMPTY slot. */
+void sp__slot_begin(struct sp__forming *forming, struct sp__slot *slot, uint64_t age);
+/*
+ * Gives an empty slot separate memory for the first record of data, which is larger.  Returns 0, or
+ * -ENOMEM recorded in err.
+ */
+SP_MUST_CHECK int sp__slot_make_giant(struct sp__forming *forming, struct sp__slot *slot,
+				      const char *data, size_t bytes, struct sp_errinfo *err);
 /* Makes an EMPTY slot of this memory. */
 void sp__slot_make(struct sp__forming *forming, struct sp__slot *slot, char *mem, size_t bytes);
 /* Empties a slot of the calling thread. */

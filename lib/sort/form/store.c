@@ -20,9 +20,8 @@ void sp__form_sort_slot(struct sp__forming *forming, struct sp__slot *slot)
 }
 
 /* Records a checkpoint for the run added last, which has the records of this slot. */
-static int note_formed(struct sp__forming *forming, struct sp__slot *slot)
+static int note_formed(struct sp__spilled *spilled, struct sp__slot *slot)
 {
-	struct sp__spilled *spilled = forming->spilled;
 	struct sp__checkpoint has = { .to = slot->end_bytes,
 				      .read = sp__tally_since(slot->buf.added, &slot->noted.read),
 				      .dropped = sp__tally_since(slot->buf.dropped,
@@ -34,19 +33,18 @@ static int note_formed(struct sp__forming *forming, struct sp__slot *slot)
 				 spilled->nruns - 1, &has);
 }
 
-int sp__form_store(struct sp__forming *forming, struct sp__slot *slot)
+int sp__form_write(struct sp__forming *forming, struct sp__spilled *spilled, struct sp__slot *slot)
 {
 	struct sp__sort_shared *s = forming->sort;
-	struct sp__spilled *spilled = forming->spilled;
 	int rc;
 
 	if (!atomic_load_explicit(&slot->sorted, memory_order_acquire))
-		return sp__errf(s->env.err, SP_EBALANCE, "store", NULL, -1, "run is not sorted");
+		return sp__errf(spilled->err, SP_EBALANCE, "store", NULL, -1, "run is not sorted");
 	rc = sp__runs_open_spill(spilled);
 	if (!rc && !sp__runs_continues(spilled, &slot->buf)) {
 		rc = sp__runs_end(spilled);
 		if (!rc)
-			rc = sp__runs_begin(spilled);
+			rc = sp__runs_begin(spilled, slot->age);
 	}
 	if (rc < 0)
 		return rc;
@@ -56,7 +54,14 @@ int sp__form_store(struct sp__forming *forming, struct sp__slot *slot)
 	if (!rc && spilled->resume)
 		rc = sp__runs_end(spilled);
 	if (!rc && spilled->resume)
-		rc = note_formed(forming, slot);
+		rc = note_formed(spilled, slot);
+	return rc;
+}
+
+int sp__form_store(struct sp__forming *forming, struct sp__slot *slot)
+{
+	int rc = sp__form_write(forming, forming->spilled, slot);
+
 	if (rc < 0)
 		return rc;
 	sp__slot_empty(forming, slot);

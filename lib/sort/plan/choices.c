@@ -5,8 +5,16 @@
  */
 #include "base/minmax.h"
 #include "run/memory.h"
+#include "run/volume_spec.h"
 #include "sort/plan/layout.h"
 #include "spill/writer.h"
+
+/* Share of the memory for the input, and for the output, of several threads. */
+#define BUFFERS_SHARE 16
+/* A thread with less memory does not pay. */
+#define WRITER_BYTES (512u << 10)
+#define PART_CHUNK_MIN (16u << 10)
+#define PART_CHUNK_MAX (256u << 10)
 
 enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *o)
 {
@@ -26,11 +34,36 @@ struct sp__device_costs sp__plan_device(const struct sp_sort_opts *o)
 	return sp__device_costs(o->run.geometry, sp__plan_placement(o) == SP_PLACE_SEMISEQ);
 }
 
+void sp__plan_threads(struct sp_run_opts *o)
+{
+	/* Virtual time does not depend on the processors of the host. */
+	if (!sp__volume_spec_simulated(o))
+		o->parallel = sp__threads(o->parallel);
+}
+
+unsigned sp__plan_writers(const struct sp_sort_opts *o, uint64_t working_bytes)
+{
+	if (sp__volume_spec_simulated(&o->run) || o->compress_program ||
+	    sp__plan_policy(o) != SP_MERGE_LAZY)
+		return 1;
+	return (unsigned)sp__max(sp__min(o->run.parallel, working_bytes / WRITER_BYTES), 1);
+}
+
 size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, uint64_t working_bytes,
 			    uint32_t page_bytes)
 {
-	size_t bytes = (size_t)sp__buffers(working_bytes).chunk_bytes * SP__WRITER_CHUNKS;
+	size_t one = (size_t)sp__buffers(working_bytes).chunk_bytes * SP__WRITER_CHUNKS;
 	size_t min = o->run.compression == SP_SPILL_RAW ? page_bytes : 2 * (size_t)page_bytes;
 
-	return sp__max(bytes, min);
+	one = sp__max(one, min);
+	return sp__max(one, sp__min(sp__plan_writers(o, working_bytes) * one,
+				    working_bytes / BUFFERS_SHARE));
+}
+
+size_t sp__plan_part_chunk(const struct sp_sort_opts *o, uint64_t working_bytes)
+{
+	size_t each = working_bytes / BUFFERS_SHARE / sp__plan_writers(o, working_bytes);
+	size_t bytes = each / SP__PLAN_PART_CHUNKS;
+
+	return sp__max(sp__min(bytes, PART_CHUNK_MAX) & ~(size_t)4095, PART_CHUNK_MIN);
 }

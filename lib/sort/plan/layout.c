@@ -44,10 +44,13 @@
 #define MANY_BUFFERS 8
 #define MAX_BUFFERS 64
 #define BUFFER_BYTES (UINT64_C(64) << 20) /* longer input has more of them, so fewer stay unused */
+/* Smaller ones cost more than further threads save. */
+#define MIN_BUFFER_BYTES (UINT64_C(1) << 20)
 /* One is filled, one sorted, one stored. */
 #define PIPELINE_BUFFERS 3
 #define ENOUGH_SHARE 16
 #define ENOUGH_BYTES (UINT64_C(64) << 20)
+#define ENOUGH_EACH (UINT64_C(8) << 20) /* for each of many threads */
 /* Input of unknown length is kept in memory up to this length, or a part of the memory. */
 #define UNKNOWN_BYTES (UINT64_C(256) << 20)
 #define UNKNOWN_SHARE 4
@@ -68,8 +71,10 @@ static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choic
 	struct sp__buffers b = sp__buffers(c->working_bytes);
 	uint64_t in = (uint64_t)b.chunk_bytes * b.reads;
 	uint64_t out = (uint64_t)b.chunk_bytes * (SP__RING_BUFFERS + b.writes);
+	uint64_t parts = (uint64_t)sp__plan_part_chunk(o, c->working_bytes) * SP__PLAN_PART_CHUNKS;
+	unsigned writers = sp__plan_writers(o, c->working_bytes);
 
-	in = in > out ? in : out;
+	in = sp__max(sp__max(in, out), writers > 1 ? parts * writers : 0);
 	in += sp__plan_spill_bytes(o, c->working_bytes, c->page_bytes);
 	/* An intermediate merge both unpacks and packs pages. */
 	return in + sp__pool_unpacking(o->run.compression, c->page_bytes) +
@@ -91,6 +96,23 @@ static uint64_t for_runs(const struct sp_sort_opts *o, uint64_t free_bytes)
 						    : free_bytes;
 }
 
+/* Returns the run buffers for input that stays in memory: at least two for each thread. */
+static unsigned many_buffers(const struct sp__choice *c, const struct sp__layout *l)
+{
+	uint64_t n = sp__min(MANY_BUFFERS + l->nominal_bytes / BUFFER_BYTES, MAX_BUFFERS);
+
+	return (unsigned)sp__max(
+		n, sp__min(2 * (uint64_t)c->threads, l->nominal_bytes / MIN_BUFFER_BYTES));
+}
+
+/* Returns the run buffers for input that is stored: one for each thread, and one being filled. */
+static unsigned pipeline_buffers(const struct sp__choice *c, uint64_t free_bytes)
+{
+	uint64_t n = sp__min((uint64_t)c->threads + 1, free_bytes / MIN_BUFFER_BYTES);
+
+	return (unsigned)sp__max(n, PIPELINE_BUFFERS);
+}
+
 /* Divides the memory between run buffers and pages of merges. */
 static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t free_bytes,
 		      unsigned max_buffers, struct sp__layout *l)
@@ -102,8 +124,7 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 	if (c->threads > 1 && c->formation == SP_FORM_LOAD)
 		l->run_buffers = l->in_memory || may_fit(o) ? MANY_BUFFERS : max_buffers;
 	if (l->run_buffers == MANY_BUFFERS && l->in_memory)
-		l->run_buffers = (unsigned)sp__min(MANY_BUFFERS + l->nominal_bytes / BUFFER_BYTES,
-						   MAX_BUFFERS);
+		l->run_buffers = many_buffers(c, l);
 	l->merge_bytes = o->merge_bytes ? o->merge_bytes : eager ? free_bytes / 2 : free_bytes;
 	if (l->merge_bytes > free_bytes) {
 		l->misfit = SP__MISFIT_MERGE;
@@ -293,7 +314,8 @@ static bool better_stored(const struct sp_sort_opts *o, double need)
 static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__choice *c,
 			       const struct sp__layout *l)
 {
-	uint64_t enough = ENOUGH_BYTES, share = o->input_bytes / ENOUGH_SHARE;
+	uint64_t enough = sp__max(ENOUGH_BYTES, (c->threads + UINT64_C(1)) * ENOUGH_EACH);
+	uint64_t share = o->input_bytes / ENOUGH_SHARE;
 
 	if (l->in_memory || by_hand(o))
 		return UINT64_MAX;
@@ -340,9 +362,9 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 	free_bytes =
 		free_bytes > layout->descriptor_bytes ? free_bytes - layout->descriptor_bytes : 0;
 	free_bytes = sp__min(free_bytes, worth_touching(opts, choice, layout));
-	/* Longer runs are worth more than a third buffer if they save a pass. */
-	for (unsigned buffers = PIPELINE_BUFFERS; buffers >= 2; buffers--) {
-		form_runs(opts, choice, free_bytes, buffers, layout);
+	/* Longer runs are worth more than a buffer if they save a pass. */
+	for (unsigned n = pipeline_buffers(choice, free_bytes); n >= 2; n--) {
+		form_runs(opts, choice, free_bytes, n, layout);
 		if (layout->misfit || opts->run_bytes || layout->runs <= layout->fan_in)
 			break;
 	}

@@ -135,7 +135,7 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 	*c = (struct sp__choice){ .working_bytes = sp__working_memory(&o->run, memory_bytes),
 				  .threads = sp__volume_spec_simulated(&o->run)
 						     ? 1
-						     : sp__threads(o->run.parallel),
+						     : sp__max(o->run.parallel, 1),
 				  .formation = o->formation };
 	/* Each run is then a process and a file, so few runs, merged early, are better. */
 	if (o->compress_program)

@@ -23,7 +23,17 @@
 /* Pages for each spilled run in a merge, if runs in memory are to stay there. */
 #define SP__PAGES_KEPT 4
 
-/* Returns the memory of the run writer: its chunks or, with large pages, its minimum. */
+/* Sets the number of threads on a real machine. */
+void sp__plan_threads(struct sp_run_opts *opts);
+/* Returns the number of threads that form and write runs; options have the number of threads. */
+unsigned sp__plan_writers(const struct sp_sort_opts *opts, uint64_t working_bytes);
+/* Returns the chunk of each thread that reads a part of the input; each has two. */
+#define SP__PLAN_PART_CHUNKS 2
+size_t sp__plan_part_chunk(const struct sp_sort_opts *opts, uint64_t working_bytes);
+/*
+ * Returns the memory of the run writers: their chunks or, with large pages, their minimum.  Several
+ * writers have at most a sixteenth of the memory, unless one needs more.
+ */
 size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, uint64_t working_bytes,
 			    uint32_t page_bytes);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "sort/plan/plan.h"
 #include "sort/records/counted.h"
 #include "sort/runs/spilled.h"
@@ -14,15 +15,16 @@
 
 int sp__runs_add(struct sp__spilled *spilled, struct sp__run *run)
 {
-	struct sp__sort_shared *s = spilled->sort;
+	const bool counts = !spilled->beside;
 
 	if (!SP__ARRAY_GROW(spilled->runs, spilled->runs_cap, spilled->nruns + 1) ||
-	    sp__policy_add(spilled->policy, (unsigned)spilled->nruns, run->bytes) < 0) {
+	    (counts && sp__policy_add(spilled->policy, (unsigned)spilled->nruns, run->bytes) < 0)) {
 		sp__run_free(run);
-		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(spilled->err, -ENOMEM, "allocate", NULL, -1);
 	}
 	spilled->runs[spilled->nruns++] = run;
-	s->stats.spilled_runs++;
+	if (counts)
+		spilled->sort->stats.spilled_runs++;
 	return 0;
 }
 
@@ -40,7 +42,7 @@ int sp__runs_new(struct sp__spilled *spilled, struct sp__runwriter *w, unsigned 
 	int rc = sp__run_new(&run, &spilled->sort->env.budget);
 
 	if (rc < 0)
-		return sp__err(spilled->sort->env.err, rc, "allocate", NULL, -1);
+		return sp__err(spilled->err, rc, "allocate", NULL, -1);
 	run->level = level;
 	rc = sp__runwriter_open(w, spilled->store, run, spilled->write_mem, spilled->write_bytes,
 				spilled->lastkey_fn, spilled);
@@ -49,13 +51,15 @@ int sp__runs_new(struct sp__spilled *spilled, struct sp__runwriter *w, unsigned 
 	return rc;
 }
 
-int sp__runs_begin(struct sp__spilled *spilled)
+int sp__runs_begin(struct sp__spilled *spilled, uint64_t begin)
 {
 	int rc;
 
 	sp__runs_adapt(spilled);
 	rc = sp__runs_new(spilled, &spilled->writer, 0);
 	spilled->writing = rc == 0;
+	if (spilled->writing)
+		spilled->writer.run->begin = begin;
 	return rc;
 }
 
@@ -84,7 +88,8 @@ bool sp__runs_continues(const struct sp__spilled *spilled, const struct sp__runb
 	const char *first, *last = spilled->last_record.data;
 	size_t bytes, last_bytes = spilled->last_record.bytes;
 
-	if (!spilled->writing)
+	/* Other threads store the records between the two slots. */
+	if (!spilled->writing || (spilled->beside && sp__runs_stable(spilled)))
 		return false;
 	sp__count_skip(s->opts.count, &last, &last_bytes);
 	first = sp__runbuf_record(rb, &rb->entries[0], &bytes);
@@ -121,7 +126,7 @@ int sp__runs_put_all(struct sp__spilled *spilled, const struct sp__runbuf *rb)
 			return rc;
 	}
 	if (sp__bytes_set(&spilled->last_record, rec, bytes, &s->env.budget) < 0)
-		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(spilled->err, -ENOMEM, "allocate", NULL, -1);
 	spilled->writer.prev = spilled->last_record.data;
 	return 0;
 }
@@ -162,23 +167,86 @@ int sp__runs_put(struct sp__spilled *spilled, const char *rec, size_t bytes, con
 	return rc < 0 ? rc : sp__counting_put(&spilled->counting, &spilled->writer);
 }
 
+bool sp__runs_stable(const struct sp__spilled *spilled)
+{
+	const struct sp__keyset *ks = sp__ks(spilled->sort->opts.keys);
+
+	return ks->last_resort ? ks->last_collated : !ks->exact;
+}
+
 int sp__runs_open(struct sp__spilled *spilled)
 {
 	struct sp__sort_shared *s = spilled->sort;
-	const struct sp__keyset *ks = sp__ks(s->opts.keys);
-	bool stable = ks->last_resort ? ks->last_collated : !ks->exact;
+	bool stable = sp__runs_stable(spilled);
 	int rc;
 
 	spilled->write_bytes =
 		sp__plan_spill_bytes(&s->opts, s->plan.memory_bytes, s->plan.page_bytes);
 	rc = sp__policy_new(&spilled->policy, s->plan.policy, s->plan.fan_in, stable);
 	if (rc == SP_EUNSUP)
-		return sp__errf(s->env.err, rc, "plan", NULL, -1,
+		return sp__errf(spilled->err, rc, "plan", NULL, -1,
 				"polyphase merging does not keep the order of equal keys");
 	if (rc < 0)
-		return sp__err(s->env.err, rc, rc == -ENOMEM ? "allocate" : "plan", NULL, -1);
+		return sp__err(spilled->err, rc, rc == -ENOMEM ? "allocate" : "plan", NULL, -1);
 	spilled->ids = calloc(s->plan.fan_in, sizeof(*spilled->ids));
-	return spilled->ids ? 0 : sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+	return spilled->ids ? 0 : sp__err(spilled->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+void sp__runs_beside(struct sp__spilled *w, const struct sp__spilled *of, unsigned number,
+		     unsigned n, struct sp_errinfo *err)
+{
+	const size_t page = of->sort->plan.page_bytes, each = of->write_bytes / n / page * page;
+
+	*w = (struct sp__spilled){ .sort = of->sort,
+				   .err = err,
+				   .beside = n,
+				   .number = number,
+				   .write_mem = of->write_mem + number * each,
+				   .write_bytes = each };
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+	const struct sp__run *const *x = a, *const *y = b;
+
+	return ((*x)->begin > (*y)->begin) - ((*x)->begin < (*y)->begin);
+}
+
+int sp__runs_take_over(struct sp__spilled *spilled, struct sp__spilled *from)
+{
+	uint32_t files;
+	int rc;
+
+	if (!from->store)
+		return 0;
+	rc = sp__runs_open_spill(spilled);
+	if (!rc)
+		rc = sp__spill_absorb(spilled->store, from->store, &files);
+	if (rc < 0)
+		return rc;
+	if (!from->lastkey_fn)
+		spilled->lastkey_fn = NULL;
+	spilled->store->group_shift =
+		sp__max(spilled->store->group_shift, from->store->group_shift);
+	if (!SP__ARRAY_GROW(spilled->runs, spilled->runs_cap, spilled->nruns + from->nruns))
+		return sp__err(spilled->err, -ENOMEM, "allocate", NULL, -1);
+	for (size_t i = 0; i < from->nruns; i++) {
+		from->runs[i]->file += files;
+		spilled->runs[spilled->nruns++] = from->runs[i];
+	}
+	from->nruns = 0;
+	return 0;
+}
+
+int sp__runs_arrange(struct sp__spilled *spilled)
+{
+	int rc = 0;
+
+	qsort(spilled->runs, spilled->nruns, sizeof(*spilled->runs), compare_begins);
+	for (size_t i = 0; rc >= 0 && i < spilled->nruns; i++)
+		rc = sp__policy_add(spilled->policy, (unsigned)i, spilled->runs[i]->bytes);
+	spilled->sort->stats.spilled_runs += spilled->nruns;
+	return rc < 0 ? sp__err(spilled->err, -ENOMEM, "allocate", NULL, -1) : 0;
 }
 
 void sp__runs_close(struct sp__spilled *spilled)
@@ -194,7 +262,8 @@ void sp__runs_close(struct sp__spilled *spilled)
 	for (size_t i = 0; i < spilled->nruns; i++)
 		sp__run_free(spilled->runs[i]);
 	free(spilled->runs);
-	sp__policy_free(spilled->policy);
+	if (!spilled->beside)
+		sp__policy_free(spilled->policy);
 	free(spilled->ids);
 	sp__spill_close(spilled->store);
 }

@@ -32,6 +32,12 @@ struct sp__counting {
 
 struct sp__spilled {
 	struct sp__sort_shared *sort;
+	struct sp_errinfo *err;
+	/*
+	 * Threads that write runs each have one such struct, with a store of its own: `number` of
+	 * `beside`.  0: this one has all runs, or gets them (sp__runs_take_over()).
+	 */
+	unsigned beside, number;
 	struct sp__resume *resume; /* borrowed; NULL: no checkpoints */
 	struct sp__spill *store;   /* NULL until the first run is stored */
 	struct sp__policy *policy;
@@ -54,6 +60,18 @@ struct sp__spilled {
 /* runs.c */
 /* Opens the room; sort must be set.  Returns 0 or an error; close it in both cases. */
 SP_MUST_CHECK int sp__runs_open(struct sp__spilled *spilled);
+/*
+ * Opens a room for one of n threads that write runs, with its share of the write buffers. err:
+ * receives its errors.
+ */
+void sp__runs_beside(struct sp__spilled *w, const struct sp__spilled *of, unsigned number,
+		     unsigned n, struct sp_errinfo *err);
+/*
+ * Takes over the runs of such a room.  After the last one, sp__runs_arrange() puts all runs in the
+ * order of their beginnings.
+ */
+SP_MUST_CHECK int sp__runs_take_over(struct sp__spilled *spilled, struct sp__spilled *from);
+SP_MUST_CHECK int sp__runs_arrange(struct sp__spilled *spilled);
 /* Called after the final merge. */
 void sp__runs_close(struct sp__spilled *spilled);
 /* Returns cached_bytes of sp_sort_expect(). */
@@ -67,8 +85,10 @@ SP_MUST_CHECK int sp__runs_new(struct sp__spilled *spilled, struct sp__runwriter
 			       unsigned level);
 /* Closes a writer and frees its run. */
 void sp__runs_discard(struct sp__runwriter *w);
-/* Starts a run that is formed from the input. */
-SP_MUST_CHECK int sp__runs_begin(struct sp__spilled *spilled);
+/* True if equal keys can have different records, whose order matters. */
+bool sp__runs_stable(const struct sp__spilled *spilled);
+/* Starts a run that is formed from the input; `begin`: age of its first slot. */
+SP_MUST_CHECK int sp__runs_begin(struct sp__spilled *spilled, uint64_t begin);
 /* Ends the run being written, if there is one. */
 SP_MUST_CHECK int sp__runs_end(struct sp__spilled *spilled);
 /* Adds a run and takes ownership of it, even after an error. */

@@ -81,12 +81,20 @@ static enum sp__direct spill_direct(const struct sp__spilled *spilled)
 	return bytes <= sp__host_unwritten() ? SP__DIRECT_NEVER : SP__DIRECT_AUTO;
 }
 
+/* Returns the number of threads that write runs, each of which sees its own. */
+static unsigned sharers(const struct sp__spilled *spilled)
+{
+	return sp__max(spilled->beside, 1);
+}
+
 /* True if more has been spilled than the page cache should hold. */
 static bool outgrows_cache(const struct sp__spilled *spilled)
 {
+	uint64_t bytes = spilled->store->write_bytes - spilled->store->read_bytes;
+
 	return spilled->sort->opts.run.direct < 0 &&
 	       spilled->store->opts.direct == SP__DIRECT_NEVER && !spilled->store->first_file &&
-	       spilled->store->write_bytes - spilled->store->read_bytes > sp__host_unwritten();
+	       bytes * sharers(spilled) > sp__host_unwritten();
 }
 
 bool sp__runs_cuttable(const struct sp__spilled *spilled)
@@ -119,6 +127,8 @@ int sp__runs_open_spill(struct sp__spilled *spilled)
 		return 0;
 	if (needs_last_keys(spilled))
 		spilled->lastkey_fn = lastkey;
+	o.err = spilled->err;
+	o.number = spilled->number;
 	o.direct = spill_direct(spilled);
 	o.page_bytes = s->plan.page_bytes;
 	o.recycle_level = s->plan.recycle;
@@ -150,7 +160,7 @@ static bool too_much_described(const struct sp__spilled *spilled)
 		return false;
 	for (size_t i = 0; i < spilled->nruns; i++)
 		bytes += spilled->runs[i] ? spilled->runs[i]->charged : 0;
-	return bytes > s->env.budget.limit_bytes / DESCRIBED_SHARE;
+	return bytes * sharers(spilled) > s->env.budget.limit_bytes / DESCRIBED_SHARE;
 }
 
 /*

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Forms runs by several threads.
+ *
+ * Algorithm: each worker takes a part of the input, fills a slot with its records, sorts it, and
+ * takes the next part.  A part has about as many bytes as fill a slot; measured slots set the
+ * length of later parts.  If equal records can differ, a slot continues into the next part only if
+ * the same worker has taken it, so its records are consecutive in the input; its age is where they
+ * begin.  A worker without
+ * an empty slot stores the oldest sorted one as a run, in a store of its own.  So nothing is stored
+ * before memory is short, and reading, sorting and storing overlap in different workers.
+ *
+ * At the end the workers store more slots until the final merge has memory for its pages.  The
+ * stores become one, and runs get the order of their ages.  If the order of equal records matters,
+ * slots that are older than a stored one are stored, too: a merge takes runs before slots.
+ *
+ * States of slots change under the lock; only a worker that has set FILLING or STORING touches the
+ * slot until it sets the next state (slot.h).
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "sort/form/parts.h"
+#include "sort/plan/plan.h"
+
+/* An age is the number of a part, and that of the slot among those that begin in it. */
+#define AGE_SHIFT 24
+#define MIN_INPUT_BYTES (UINT64_C(1) << 20)
+#define WRITER_PAGES 2 /* at least, of each worker */
+/* Descriptors of a worker: its input, twice if it is read directly, its run file, and queues. */
+#define DESCRIPTORS 6
+#define DESCRIPTORS_LEFT 24
+/* Slots that stay free if records have their expected length. */
+#define SLOTS_LEFT 2
+/* Of the slot's length, that parts have: longer records than expected still fit. */
+#define FILLED 0.95
+
+struct filling;
+
+struct worker {
+	struct filling *all;
+	struct sp__spilled spilled; /* the runs that it stores */
+	struct sp__part part;
+	struct sp__slot *slot; /* being filled; or NULL */
+	uint64_t slot_bytes;   /* that it has taken from the input */
+	uint64_t last;	       /* number of its last part */
+	uint64_t begun;	       /* slots that begin in its part */
+	uint64_t records, bytes, runs;
+	bool stored;
+	uint64_t youngest; /* age of the youngest slot stored */
+	struct sp__task task;
+	struct sp_errinfo err;
+	int rc;
+};
+
+struct filling {
+	struct sp__forming *forming;
+	struct sp__parts *parts;
+	struct worker *workers;
+	unsigned n;
+	char *chunks; /* of the workers' streams */
+	size_t chunk_bytes;
+	uint64_t input_bytes;
+	bool stable; /* the order of equal records matters */
+	void (*tell)(void *arg);
+	void *arg;
+	pthread_mutex_t lock; /* protects states of slots, and: */
+	pthread_cond_t changed;
+	bool failed;
+	bool giant;	 /* a record larger than a slot is in memory */
+	uint64_t stored; /* slots */
+};
+
+/* Slots. */
+
+static struct sp__slot *empty_slot(struct filling *f)
+{
+	sp__slots_divide(f->forming);
+	return sp__slot_oldest(f->forming, SP__SLOT_EMPTY);
+}
+
+/* Called with the lock, which it releases meanwhile: stores a slot of the worker and empties it. */
+static int store(struct worker *w, struct sp__slot *slot)
+{
+	struct filling *f = w->all;
+	int rc;
+
+	slot->state = SP__SLOT_STORING;
+	pthread_mutex_unlock(&f->lock);
+	rc = sp__form_write(f->forming, &w->spilled, slot);
+	pthread_mutex_lock(&f->lock);
+	w->youngest = w->stored ? sp__max(w->youngest, slot->age) : slot->age;
+	w->stored = true;
+	f->stored++;
+	f->giant &= !slot->giant;
+	sp__slot_empty(f->forming, slot);
+	pthread_cond_broadcast(&f->changed);
+	return rc;
+}
+
+/* Takes an empty slot, or empties one, to be filled from the worker's part. */
+static int take_slot(struct worker *w)
+{
+	struct filling *f = w->all;
+	struct sp__slot *slot = NULL, *full;
+	int rc = 0;
+
+	pthread_mutex_lock(&f->lock);
+	while (!rc && !f->failed && !(slot = empty_slot(f))) {
+		full = sp__slot_oldest(f->forming, SP__SLOT_SORTED);
+		if (full)
+			rc = store(w, full);
+		else
+			pthread_cond_wait(&f->changed, &f->lock);
+	}
+	if (slot)
+		sp__slot_begin(f->forming, slot, w->part.number << AGE_SHIFT | w->begun++);
+	pthread_mutex_unlock(&f->lock);
+	w->slot = slot;
+	w->slot_bytes = 0;
+	return rc < 0 ? rc : slot ? 0 : -ECANCELED;
+}
+
+/* Sorts the worker's slot and gives it away.  A giant record is stored immediately. */
+static int end_slot(struct worker *w)
+{
+	struct filling *f = w->all;
+	struct sp__slot *slot = w->slot;
+	int rc = 0;
+
+	w->slot = NULL;
+	sp__form_sort_slot(f->forming, slot);
+	w->runs++;
+	pthread_mutex_lock(&f->lock);
+	/* A single long record says nothing about the others. */
+	f->forming->distinct |= !slot->giant && !sp__runbuf_collapses(&slot->buf);
+	if (slot->giant)
+		rc = store(w, slot);
+	else
+		slot->state = SP__SLOT_SORTED;
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+	return rc;
+}
+
+/*
+ * Extends a full slot whose keys are collapsed.  Each of many workers keeps to its own slots, since
+ * the others need theirs.
+ */
+static bool extend(struct worker *w)
+{
+	struct filling *f = w->all;
+	bool extended;
+
+	if (f->n > SLOTS_LEFT)
+		return false;
+	pthread_mutex_lock(&f->lock);
+	extended = sp__slot_annex(f->forming, w->slot);
+	pthread_mutex_unlock(&f->lock);
+	return extended;
+}
+
+/* Gives the empty slot memory for a record that is larger; there is one such record at a time. */
+static int make_giant(struct worker *w, const char *data, size_t bytes)
+{
+	struct filling *f = w->all;
+	bool failed;
+
+	pthread_mutex_lock(&f->lock);
+	while (f->giant && !f->failed)
+		pthread_cond_wait(&f->changed, &f->lock);
+	failed = f->failed;
+	f->giant |= !failed;
+	pthread_mutex_unlock(&f->lock);
+	return failed ? -ECANCELED : sp__slot_make_giant(f->forming, w->slot, data, bytes, &w->err);
+}
+
+/* Adds records of a batch to the worker's slot; *took: their bytes. */
+static int add(struct worker *w, const char *data, size_t bytes, size_t *took)
+{
+	struct sp__runbuf *rb = &w->slot->buf;
+	uint64_t before = rb->added.records;
+	int rc = sp__runbuf_add(rb, data, bytes, took);
+
+	w->records += rb->added.records - before;
+	w->bytes += *took;
+	w->slot_bytes += *took;
+	return rc < 0 ? sp__err(&w->err, rc, "allocate", NULL, -1) : 0;
+}
+
+/* Sets the length of parts by that of a slot that is full, or not yet. */
+static void note_length(struct worker *w, bool full)
+{
+	struct filling *f = w->all;
+	const struct sp__runbuf *rb = &w->slot->buf;
+	double used = (double)rb->used + (double)rb->n * SP__ENTRY_COST, bytes;
+
+	if (f->forming->sort->plan.in_memory || used < 1)
+		return;
+	bytes = (double)w->slot_bytes * (full ? 1 : (double)w->slot->bytes / used) * FILLED;
+	sp__parts_resize(f->parts, (uint64_t)fmin(bytes, (double)(f->input_bytes / f->n)), f->n);
+}
+
+static int put(struct worker *w, const struct sp_batch *batch)
+{
+	size_t took = 0;
+	int rc = 0;
+
+	for (size_t done = 0; !rc && done < batch->bytes; done += took) {
+		took = 0;
+		rc = w->slot ? 0 : take_slot(w);
+		if (!rc)
+			rc = add(w, batch->data + done, batch->bytes - done, &took);
+		if (rc || (done + took == batch->bytes && !w->slot->giant))
+			break;
+		if (!w->slot->buf.n) {
+			rc = make_giant(w, batch->data + done, batch->bytes - done);
+		} else if (!extend(w)) {
+			if (!w->slot->giant)
+				note_length(w, true);
+			rc = end_slot(w);
+		}
+	}
+	return rc;
+}
+
+/* Workers. */
+
+static int fill_from_part(struct worker *w)
+{
+	struct filling *f = w->all;
+	struct sp_batch batch;
+	int rc = 0;
+
+	if (w->slot && f->stable && w->part.number != w->last + 1)
+		rc = end_slot(w);
+	w->last = w->part.number;
+	w->begun = 0;
+	while (!rc && (rc = sp__part_read(&w->part, &batch)) == SP_READY)
+		rc = put(w, &batch);
+	if (rc < 0)
+		return rc;
+	if (w->slot)
+		note_length(w, false);
+	if (w == f->workers)
+		f->tell(f->arg);
+	return 0;
+}
+
+/* True if the final merge has memory for pages of all runs. */
+static bool has_pages(const struct filling *f)
+{
+	const struct sp__sort_shared *s = f->forming->sort;
+	uint64_t each = sp__max(SP__PAGES_KEPT, 2 * (uint64_t)s->threads);
+
+	return sp__free_region(f->forming, true).bytes >= f->stored * each * s->plan.page_bytes;
+}
+
+/* Stores sorted slots if there are runs, until there is memory for their pages. */
+static int store_for_pages(struct worker *w)
+{
+	struct filling *f = w->all;
+	struct sp__slot *full;
+	int rc = 0;
+
+	pthread_mutex_lock(&f->lock);
+	while (!rc && f->stored && !f->failed && !has_pages(f) &&
+	       (full = sp__slot_oldest(f->forming, SP__SLOT_SORTED)))
+		rc = store(w, full);
+	pthread_mutex_unlock(&f->lock);
+	return rc;
+}
+
+/* Body of a task. */
+static void work(void *arg)
+{
+	struct worker *w = arg;
+	struct filling *f = w->all;
+	int rc;
+
+	while ((rc = sp__parts_next(f->parts, &w->part)) == SP_READY)
+		if ((rc = fill_from_part(w)) < 0)
+			break;
+	if (!rc && w->slot)
+		rc = end_slot(w);
+	if (!rc)
+		rc = store_for_pages(w);
+	if (!rc)
+		rc = sp__runs_end(&w->spilled);
+	w->rc = rc;
+	if (rc < 0 && w->part.err.code)
+		w->err = w->part.err;
+	if (rc < 0) {
+		pthread_mutex_lock(&f->lock);
+		f->failed = true;
+		sp__parts_stop(f->parts);
+		pthread_cond_broadcast(&f->changed);
+		pthread_mutex_unlock(&f->lock);
+	}
+	sp__part_close(f->parts, &w->part);
+}
+
+/* Runs all workers, the first in this thread; returns the error of the first part that has one. */
+static int run_workers(struct filling *f)
+{
+	const struct worker *bad = NULL;
+
+	for (unsigned i = 1; i < f->n; i++)
+		sp__task_start(&f->workers[i].task, work, &f->workers[i]);
+	work(&f->workers[0]);
+	for (unsigned i = 0; i < f->n; i++) {
+		const struct worker *w = &f->workers[i];
+
+		sp__task_join(&f->workers[i].task);
+		if (w->rc < 0 && w->rc != -ECANCELED && (!bad || w->part.number < bad->part.number))
+			bad = w;
+	}
+	if (bad)
+		*f->forming->sort->env.err = bad->err;
+	return bad ? bad->rc : 0;
+}
+
+/* Stores the slots that are older than a stored one, if the order of equal records matters. */
+static int store_older(struct filling *f)
+{
+	struct sp__slot *slot;
+	uint64_t youngest = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; i < f->n; i++)
+		youngest = sp__max(youngest, f->workers[i].youngest);
+	if (!f->stable)
+		return 0;
+	while (!rc && (slot = sp__slot_oldest(f->forming, SP__SLOT_SORTED)) &&
+	       slot->age < youngest) {
+		rc = sp__form_write(f->forming, &f->workers[0].spilled, slot);
+		sp__slot_empty(f->forming, slot);
+	}
+	if (!rc)
+		rc = sp__runs_end(&f->workers[0].spilled);
+	if (rc < 0)
+		*f->forming->sort->env.err = f->workers[0].err;
+	return rc;
+}
+
+/* Adds up what the workers have done. */
+static int gather(struct filling *f)
+{
+	struct sp__sort_shared *s = f->forming->sort;
+	struct sp__spilled *spilled = f->forming->spilled;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < f->n; i++) {
+		struct worker *w = &f->workers[i];
+
+		s->stats.records += w->records;
+		s->stats.input_bytes += w->bytes;
+		s->stats.runs += w->runs;
+		rc = sp__runs_take_over(spilled, &w->spilled);
+	}
+	return rc ? rc : sp__runs_arrange(spilled);
+}
+
+static int open_workers(struct filling *f)
+{
+	const size_t each = SP__PLAN_PART_CHUNKS * f->chunk_bytes;
+
+	f->workers = calloc(f->n, sizeof(*f->workers));
+	f->chunks = sp__pages_alloc(f->n * each, false);
+	if (!f->workers || !f->chunks)
+		return sp__err(f->forming->sort->env.err, -ENOMEM, "allocate", NULL, -1);
+	for (unsigned i = 0; i < f->n; i++) {
+		struct worker *w = &f->workers[i];
+
+		w->all = f;
+		w->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+		w->part.memory = f->chunks + i * each;
+		sp__runs_beside(&w->spilled, f->forming->spilled, i, f->n, &w->err);
+	}
+	return 0;
+}
+
+static void close_workers(struct filling *f)
+{
+	for (unsigned i = 0; f->workers && i < f->n && f->workers[i].all; i++)
+		sp__runs_close(&f->workers[i].spilled);
+	free(f->workers);
+	sp__pages_free(f->chunks, f->n * SP__PLAN_PART_CHUNKS * f->chunk_bytes);
+}
+
+/* Returns the number of workers: limited by slots, parts, write buffers and descriptors. */
+static unsigned workers_for(const struct sp__forming *forming, uint64_t input_bytes)
+{
+	const struct sp_sort_plan *plan = &forming->sort->plan;
+	const bool packs = forming->sort->opts.run.compression != SP_SPILL_RAW;
+	uint64_t n = sp__min(sp__plan_writers(&forming->sort->opts, plan->memory_bytes),
+			     forming->nslots);
+	uint64_t least = (packs ? 2 : 1) * WRITER_PAGES * (uint64_t)plan->page_bytes;
+	unsigned all, free_fds;
+
+	n = sp__min(n, input_bytes / sp__form_part_bytes(forming, input_bytes) + 1);
+	if (!plan->in_memory)
+		n = sp__min(n, forming->spilled->write_bytes / least);
+	all = (unsigned)n * DESCRIPTORS + DESCRIPTORS_LEFT;
+	free_fds = sp__fds_free(all);
+	n = sp__min(n, (free_fds - sp__min(free_fds, DESCRIPTORS_LEFT)) / DESCRIPTORS);
+	return (unsigned)sp__max(n, 1);
+}
+
+uint64_t sp__form_part_bytes(const struct sp__forming *forming, uint64_t input_bytes)
+{
+	const struct sp_sort_opts *o = &forming->sort->opts;
+	const struct sp_sort_plan *plan = &forming->sort->plan;
+	double record = (double)(o->record_bytes ? o->record_bytes : SP__PLAN_RECORD_BYTES);
+	uint64_t slots = forming->nslots - sp__min(SLOTS_LEFT, forming->nslots - 1);
+	double bytes = (double)plan->run_bytes * FILLED;
+
+	if (o->format.kind == SP_REC_FIXED)
+		record = (double)o->format.fixed_bytes;
+	if (plan->in_memory)
+		return sp__max(input_bytes / slots + 1, SP__PART_MIN_BYTES);
+	return sp__max((uint64_t)(bytes / (1 + SP__ENTRY_COST / record)), SP__PART_MIN_BYTES);
+}
+
+size_t sp__form_part_chunk(const struct sp__forming *forming)
+{
+	return sp__plan_part_chunk(&forming->sort->opts, forming->sort->plan.memory_bytes);
+}
+
+bool sp__form_by_parts(const struct sp__forming *forming)
+{
+	const struct sp__sort_shared *s = forming->sort;
+
+	return sp__plan_writers(&s->opts, s->plan.memory_bytes) > 1 && s->threads > 1 &&
+	       !forming->replacing && s->plan.input_bytes >= MIN_INPUT_BYTES &&
+	       workers_for(forming, s->plan.input_bytes) > 1;
+}
+
+int sp__form_parts(struct sp__forming *forming, struct sp__parts *parts, uint64_t input_bytes,
+		   void (*tell)(void *arg), void *arg)
+{
+	struct filling f = { .forming = forming,
+			     .parts = parts,
+			     .n = workers_for(forming, input_bytes),
+			     .chunk_bytes = sp__form_part_chunk(forming),
+			     .input_bytes = input_bytes,
+			     .stable = sp__runs_stable(forming->spilled),
+			     .tell = tell,
+			     .arg = arg };
+	int rc;
+
+	sp__form_stop(forming);
+	forming->slots[0].state = SP__SLOT_EMPTY;
+	pthread_mutex_init(&f.lock, NULL);
+	pthread_cond_init(&f.changed, NULL);
+	rc = open_workers(&f);
+	if (!rc)
+		rc = run_workers(&f);
+	if (!rc)
+		rc = store_older(&f);
+	if (!rc)
+		rc = gather(&f);
+	close_workers(&f);
+	pthread_cond_destroy(&f.changed);
+	pthread_mutex_destroy(&f.lock);
+	return rc;
+}
