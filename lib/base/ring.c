@@ -9,12 +9,14 @@
 #include <time.h>
 #include "base/delay.h"
 #include "base/ring.h"
+#include "base/tasklog.h"
 
 void sp__ring_init(struct sp__ring *r)
 {
 	pthread_condattr_t attr;
 
-	*r = (struct sp__ring){ 0 };
+	*r = (struct sp__ring){ .full = sp__tasklog_channels() };
+	r->empty = r->full + 1;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -35,9 +37,15 @@ void sp__ring_destroy(struct sp__ring *r)
 	pthread_cond_destroy(&r->changed);
 }
 
-/* Waits until the buffer is empty.  Returns false if the ring is abandoned. */
-static bool await_empty(struct sp__ring *r, const struct sp__ring_buffer *out)
+static struct sp__ring_buffer *buffer(struct sp__ring *r, uint64_t number)
 {
+	return &r->buf[number % SP__RING_BUFFERS];
+}
+
+/* Waits until the buffer is empty.  Returns false if the ring is abandoned. */
+static bool await_empty(struct sp__ring *r, uint64_t number)
+{
+	const struct sp__ring_buffer *out = buffer(r, number);
 	bool wanted;
 
 	sp__delay(SP__DELAY_BUFFER);
@@ -46,28 +54,28 @@ static bool await_empty(struct sp__ring *r, const struct sp__ring_buffer *out)
 		pthread_cond_wait(&r->changed, &r->lock);
 	wanted = !r->abandoned;
 	pthread_mutex_unlock(&r->lock);
+	if (wanted && number >= SP__RING_BUFFERS)
+		sp__log_need(r->empty, number - SP__RING_BUFFERS);
 	return wanted;
 }
 
 struct sp__ring_buffer *sp__ring_empty(struct sp__ring *r)
 {
-	struct sp__ring_buffer *out = &r->buf[r->put];
-
-	return await_empty(r, out) ? out : NULL;
+	return await_empty(r, r->put) ? buffer(r, r->put) : NULL;
 }
 
 bool sp__ring_settled(struct sp__ring *r, const struct sp__ring_buffer *out)
 {
-	return out->data == out->mem || await_empty(r, out);
+	return out->data == out->mem || await_empty(r, r->put - 1 + SP__RING_BUFFERS);
 }
 
 void sp__ring_publish(struct sp__ring *r, int rc)
 {
 	sp__delay(SP__DELAY_BUFFER);
+	sp__log_give(r->full, r->put);
 	pthread_mutex_lock(&r->lock);
 	if (rc == SP_READY) {
-		r->buf[r->put].full = true;
-		r->put = (r->put + 1) % SP__RING_BUFFERS;
+		buffer(r, r->put++)->full = true;
 	} else {
 		r->ended = true;
 		r->error = rc < 0 ? rc : 0;
@@ -78,7 +86,7 @@ void sp__ring_publish(struct sp__ring *r, int rc)
 
 static bool is_ready(const struct sp__ring *r)
 {
-	return r->buf[r->get].full || r->ended || r->abandoned;
+	return r->buf[r->get % SP__RING_BUFFERS].full || r->ended || r->abandoned;
 }
 
 static struct timespec after(int64_t ns)
@@ -109,7 +117,7 @@ bool sp__ring_await(struct sp__ring *r, int64_t timeout_ns)
 
 int sp__ring_get(struct sp__ring *r, bool wait, const char **data, size_t *bytes)
 {
-	struct sp__ring_buffer *out = &r->buf[r->get];
+	struct sp__ring_buffer *out = buffer(r, r->get);
 	int rc = SP_READY;
 
 	sp__delay(SP__DELAY_BUFFER);
@@ -121,6 +129,8 @@ int sp__ring_get(struct sp__ring *r, bool wait, const char **data, size_t *bytes
 	else if (!out->full)
 		rc = !r->ended ? SP_LATER : r->error ? r->error : SP_END;
 	pthread_mutex_unlock(&r->lock);
+	if (rc != SP_LATER && rc != -ECANCELED)
+		sp__log_need(r->full, r->get);
 	if (rc == SP_READY) {
 		*data = out->data;
 		*bytes = out->bytes;
@@ -131,16 +141,17 @@ int sp__ring_get(struct sp__ring *r, bool wait, const char **data, size_t *bytes
 
 void sp__ring_release(struct sp__ring *r)
 {
-	struct sp__ring_buffer *out = &r->buf[r->get];
+	struct sp__ring_buffer *out = buffer(r, r->get);
 
 	if (!r->taken)
 		return;
 	r->taken = false;
+	sp__log_give(r->empty, r->get);
 	sp__delay(SP__DELAY_BUFFER);
 	pthread_mutex_lock(&r->lock);
 	out->full = false;
 	out->bytes = 0;
-	r->get = (r->get + 1) % SP__RING_BUFFERS;
+	r->get++;
 	pthread_cond_broadcast(&r->changed);
 	pthread_mutex_unlock(&r->lock);
 }

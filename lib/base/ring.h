@@ -31,9 +31,10 @@ struct sp__ring_buffer {
 
 struct sp__ring {
 	struct sp__ring_buffer buf[SP__RING_BUFFERS];
-	size_t bytes;	     /* of each buffer */
-	unsigned put, get;   /* the next buffer to fill, to take */
-	const char *pending; /* filling side: a record that did not fit */
+	size_t bytes;	      /* of each buffer */
+	uint64_t full, empty; /* channels of the log of tasks */
+	uint64_t put, get;    /* counts of buffers filled, and released */
+	const char *pending;  /* filling side: a record that did not fit */
 	size_t pending_bytes;
 	bool taken; /* taking side: it has buf[get] */
 

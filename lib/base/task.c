@@ -108,9 +108,13 @@ static struct sp__task *take_due(void)
 /* Runs a task.  Ends with the lock held, and does not touch the task again. */
 static void run(struct sp__task *t)
 {
+	struct sp__logging outer;
+
 	pthread_mutex_unlock(&pool.lock);
 	sp__delay(SP__DELAY_TASK);
+	outer = sp__log_enter(&t->logged);
 	t->fn(t->arg);
+	sp__log_leave(outer);
 	sp__delay(SP__DELAY_TASK);
 	pthread_mutex_lock(&pool.lock);
 	atomic_store(&t->state, SP__TASK_FINISHED);
@@ -270,24 +274,28 @@ static bool start(struct sp__task *t, void (*fn)(void *arg), void *arg)
 	return true;
 }
 
-void sp__task_start(struct sp__task *t, void (*fn)(void *arg), void *arg)
+void sp__task_start_as(struct sp__task *t, const char *kind, void (*fn)(void *arg), void *arg)
 {
 	pthread_mutex_lock(&pool.lock);
 	t->own_thread = false;
+	sp__log_start(&t->logged, kind, false);
 	if (!start(t, fn, arg))
 		run(t);
 	pthread_mutex_unlock(&pool.lock);
 	sp__delay(SP__DELAY_TASK);
 }
 
-bool sp__task_start_thread(struct sp__task *t, void (*fn)(void *arg), void *arg)
+bool sp__task_start_thread_as(struct sp__task *t, const char *kind, void (*fn)(void *arg),
+			      void *arg)
 {
 	bool started;
 
 	pthread_mutex_lock(&pool.lock);
 	t->own_thread = true;
 	started = start(t, fn, arg);
-	if (!started) {
+	if (started) {
+		sp__log_start(&t->logged, kind, true);
+	} else {
 		atomic_store(&t->state, SP__TASK_IDLE);
 		pool.active--;
 	}
@@ -305,11 +313,15 @@ bool sp__task_done(const struct sp__task *t)
 
 void sp__task_join(struct sp__task *t)
 {
+	bool runs;
+
 	if (atomic_load(&t->state) == SP__TASK_IDLE)
 		return;
 	sp__delay(SP__DELAY_TASK);
 	pthread_mutex_lock(&pool.lock);
-	if (atomic_load(&t->state) == SP__TASK_WAITING && !t->own_thread) {
+	runs = atomic_load(&t->state) == SP__TASK_WAITING && !t->own_thread;
+	sp__log_join(&t->logged, runs);
+	if (runs) {
 		take(t);
 		run(t);
 	}

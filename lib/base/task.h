@@ -16,14 +16,16 @@
  * The owner sees all that the function wrote once sp__task_done() has returned true or
  * sp__task_join() has returned.  A function restores the state of its thread (locale, priority).
  *
+ * A run can log its tasks, their processor times and their waits (tasklog.h).
+ *
  * Threads have all signals blocked and a stack of 1 MiB.  Every thread of the library runs tasks of
  * this pool, so that delay.h can delay all of them in tests.
  */
 #pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <sys/queue.h>
+#include "base/tasklog.h"
 
 enum sp__task_state { SP__TASK_IDLE, SP__TASK_WAITING, SP__TASK_RUNNING, SP__TASK_FINISHED };
 
@@ -32,6 +34,7 @@ struct sp__task {
 	void *arg;
 	bool own_thread;
 	_Atomic enum sp__task_state state;
+	struct sp__logged logged;
 	TAILQ_ENTRY(sp__task) link; /* while it is WAITING */
 };
 
@@ -48,12 +51,15 @@ void sp__tasks_close(void);
  * Queues a task, which must not be active.  If the system refuses a thread, the function runs
  * immediately in the caller: slower, but with the same result.
  */
-void sp__task_start(struct sp__task *t, void (*fn)(void *arg), void *arg);
+#define sp__task_start(t, fn, arg) sp__task_start_as(t, SP__TASK_KIND(fn), fn, arg)
+void sp__task_start_as(struct sp__task *t, const char *kind, void (*fn)(void *arg), void *arg);
 /*
  * Starts a task with its own thread.  Returns false if the system refuses a thread; the task is
  * then not active.
  */
-bool sp__task_start_thread(struct sp__task *t, void (*fn)(void *arg), void *arg);
+#define sp__task_start_thread(t, fn, arg) sp__task_start_thread_as(t, SP__TASK_KIND(fn), fn, arg)
+bool sp__task_start_thread_as(struct sp__task *t, const char *kind, void (*fn)(void *arg),
+			      void *arg);
 /* True if not active, or finished (still to be joined). */
 bool sp__task_done(const struct sp__task *t);
 /*
