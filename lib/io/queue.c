@@ -25,6 +25,7 @@
 #include <time.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/tasklog.h"
 #include "io/completion.h"
 #include "obs/trace.h"
 
@@ -122,8 +123,10 @@ static void finish(struct sp__queue *q, struct sp__request *r, int32_t result, u
 
 	r->result = result;
 	r->done_ns = now_ns;
-	if (result > 0)
+	if (result > 0) {
+		sp__log_request(write, (uint32_t)result);
 		*(write ? &q->counters.write_bytes : &q->counters.read_bytes) += (uint32_t)result;
+	}
 	if (q->trace)
 		sp__trace_request(q->trace, write ? 'W' : 'R',
 				  r->volume->trace_name ? r->volume->trace_name : r->volume->name,

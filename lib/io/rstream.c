@@ -43,6 +43,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
+#include "base/tasklog.h"
 #include "base/whole.h"
 #include "io/cached.h"
 #include "io/engine.h"
@@ -139,8 +140,10 @@ static int ready(const struct sp__rstream *rs, int64_t timeout_ns)
 static void note_plain(struct sp__rstream *rs, uint64_t begun_ns, ssize_t n)
 {
 	rs->plain.read_requests++;
-	if (n > 0)
+	if (n > 0) {
+		sp__log_request(false, (uint64_t)n);
 		rs->plain.read_bytes += (uint64_t)n;
+	}
 	if (rs->trace)
 		sp__trace_request(rs->trace, 'R', rs->name, rs->offset, (uint32_t)rs->buf_bytes, 0,
 				  begun_ns, sp__trace_now_ns(rs->trace), (int)n);

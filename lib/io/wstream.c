@@ -37,6 +37,7 @@
 #include "base/few.h"
 #include "base/mem.h"
 #include "base/minmax.h"
+#include "base/tasklog.h"
 #include "io/packing.h"
 #include "obs/trace.h"
 
@@ -110,8 +111,10 @@ static ssize_t write_some(struct sp__wstream *ws, const char *data, size_t bytes
 	}
 	n = n < 0 ? -errno : n;
 	ws->plain.write_requests++;
-	if (n > 0)
+	if (n > 0) {
+		sp__log_request(true, (uint64_t)n);
 		ws->plain.write_bytes += (uint64_t)n;
+	}
 	if (ws->opts.trace)
 		sp__trace_request(ws->opts.trace, 'W', ws->name, at < 0 ? ws->offset : (uint64_t)at,
 				  (uint32_t)bytes, 0, begun_ns, sp__trace_now_ns(ws->opts.trace),

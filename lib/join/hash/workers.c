@@ -18,6 +18,8 @@
  * Invariant: stage, table and filter are shared without a lock.  They do not change during probing,
  * except for the marks of the table's records (sp__rec_mark()).
  *
+ * In the log of tasks a bundle is a task, since any thread can probe its records.
+ *
  * Memory: a share of the writers' memory (spill.c), divided equally among the bundles: a quarter
  * for records, an eighth for the list of records to spill, the rest for results.
  *
@@ -48,6 +50,7 @@ struct sp__bundle {
 	struct sp__workers *workers;
 	enum state state; /* changes only under the lock */
 	bool own;	  /* taken by the join's thread */
+	struct sp__logged logged;
 	uint64_t number;
 	char *in;
 	size_t in_bytes;
@@ -63,6 +66,7 @@ struct sp__bundle {
 	const char *data;
 	size_t bytes;
 	bool whole;
+	uint64_t passing; /* number of its results in the log of tasks */
 };
 
 struct sp__workers {
@@ -73,10 +77,12 @@ struct sp__workers {
 	size_t in_max, deferred_max;
 	struct sp__task tasks[WORKERS_MAX];
 	unsigned ntasks;
+	uint64_t full, emptied; /* channels of the log of tasks, for FULL bundles */
 
 	pthread_mutex_t lock; /* protects the following members, and the states */
 	pthread_cond_t work, results, go_on;
 	uint64_t filled, begun, taken; /* counts of bundles */
+	uint64_t passed;	       /* count of results of FULL bundles */
 	bool stopped, closing;
 };
 
@@ -104,8 +110,10 @@ static void process(struct sp__bundle *b)
 				       .err = &b->err,
 				       .bundle = b };
 	const struct sp_batch batch = { b->in, b->in_bytes };
+	struct sp__logging outer = sp__log_enter(&b->logged);
 
 	b->error = sp__probe(&by, &batch);
+	sp__log_leave(outer);
 }
 
 static void work(void *workers)
@@ -184,12 +192,17 @@ static int take_oldest(struct sp__workers *c)
 	int rc;
 
 	pthread_mutex_unlock(&c->lock);
+	if (done)
+		sp__log_join(&b->logged, false);
+	else
+		sp__log_need(c->full, b->passing);
 	rc = done ? take_rest(b) : take(b, b->data, b->bytes, b->whole);
 	pthread_mutex_lock(&c->lock);
 	if (done) {
 		b->state = FREE;
 		c->taken++;
 	} else if (!rc) {
+		sp__log_give(c->emptied, b->passing);
 		change(b, TAKEN, &c->go_on);
 	}
 	return rc;
@@ -233,11 +246,15 @@ static int hand_over(void *of, const char *data, size_t bytes, bool whole)
 	b->data = data;
 	b->bytes = bytes;
 	b->whole = whole;
+	b->passing = c->passed++;
+	sp__log_give(c->full, b->passing);
 	change(b, FULL, &c->results);
 	while (b->state == FULL && !c->stopped)
 		pthread_cond_wait(&c->go_on, &c->lock);
 	rc = b->state == FULL ? -ECANCELED : 0;
 	pthread_mutex_unlock(&c->lock);
+	if (!rc)
+		sp__log_need(c->emptied, b->passing);
 	return rc;
 }
 
@@ -321,6 +338,7 @@ static int put(struct sp__workers *c, const char *data, size_t bytes)
 	memcpy(b->in, data, bytes);
 	b->in_bytes = bytes;
 	b->number = c->filled;
+	sp__log_start(&b->logged, SP__TASK_KIND(process), false);
 	pthread_mutex_lock(&c->lock);
 	c->filled++;
 	change(b, READY, &c->work);
@@ -444,6 +462,8 @@ static struct sp__workers *workers_new(struct sp__hash *h)
 	}
 	c->h = h;
 	c->nbundles = n;
+	c->full = sp__tasklog_channels();
+	c->emptied = c->full + 1;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->work, NULL);
 	pthread_cond_init(&c->results, NULL);
