@@ -123,17 +123,19 @@ int sp_output_set_check_input(const struct sp_output_set *set, const char *path,
 	return sp__errf(err, SP_EUNSUP, "open", path, -1, "%s would overwrite it", other->label);
 }
 
-int sp__output_set_check(const char *output, const char *trace, const char *const *inputs, size_t n,
-			 struct sp_errinfo *err)
+int sp__output_set_check(const char *output, const char *trace, const char *tasks,
+			 const char *const *inputs, size_t n, struct sp_errinfo *err)
 {
 	struct sp_output_set set = { 0 };
 	int rc;
 
-	if (!trace)
+	if (!trace && !tasks)
 		return 0;
 	rc = sp_output_set_add(&set, output, "the result", true, err);
 	if (!rc)
 		rc = sp_output_set_add(&set, trace, "the trace", false, err);
+	if (!rc)
+		rc = sp_output_set_add(&set, tasks, "the log of tasks", false, err);
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = sp_output_set_check_input(&set, inputs[i], err);
 	return rc;

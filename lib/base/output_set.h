@@ -6,8 +6,11 @@
 
 #include <spindle/outfile.h>
 
-/* Checks that the files differ. output and trace may be NULL; the output may be an input. */
-SP_MUST_CHECK int sp__output_set_check(const char *output, const char *trace,
+/*
+ * Checks that the files differ. output, trace and tasks, the log of tasks, may be NULL; the output
+ * may be an input.
+ */
+SP_MUST_CHECK int sp__output_set_check(const char *output, const char *trace, const char *tasks,
 				       const char *const *inputs, size_t n, struct sp_errinfo *err);
 
 /* Two paths lead to one file, which need not exist, if their identifications are the same. */

@@ -109,10 +109,11 @@ static int open_all(struct sp_bench *b, sp__bench_plan *plan, void *arg, struct 
 
 	rc = rc ? rc : copy_classes(b, err);
 	if (rc == 0)
-		rc = sp__output_set_check(NULL, b->opts.trace, b->opts.targets, b->opts.ntargets,
-					  err);
+		rc = sp__output_set_check(NULL, b->opts.trace, NULL, b->opts.targets,
+					  b->opts.ntargets, err);
 	if (rc == 0 && b->opts.replay)
-		rc = sp__output_set_check(NULL, b->opts.trace, &b->opts.replay->trace, 1, err);
+		rc = sp__output_set_check(NULL, b->opts.trace, NULL, &b->opts.replay->trace, 1,
+					  err);
 	if (rc == 0 && b->opts.trace)
 		rc = sp__trace_open(&b->trace, b->opts.trace, err);
 	if (rc == 0)

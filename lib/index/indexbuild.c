@@ -45,6 +45,9 @@ static int check_files(struct build *b)
 	if (!rc)
 		rc = sp_output_set_add(&set, b->opts->run.trace_path, "the trace", false, b->err);
 	if (!rc)
+		rc = sp_output_set_add(&set, b->opts->run.trace_tasks_path, "the log of tasks",
+				       false, b->err);
+	if (!rc)
 		rc = sp_output_set_check_input(&set, b->source, b->err);
 	if (!rc && !stat(b->path, &st) && !S_ISREG(st.st_mode))
 		rc = sp__errf(b->err, SP_EUNSUP, "open", b->path, -1,

@@ -36,7 +36,9 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "index nested loops read files");
 	if (!rc && o->run.compression != SP_SPILL_RAW)
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "partitions are not compressed");
-	return rc ? rc : sp__output_set_check(io->output, o->run.trace_path, io->inputs, 2, err);
+	return rc ? rc
+		  : sp__output_set_check(io->output, o->run.trace_path, o->run.trace_tasks_path,
+					 io->inputs, 2, err);
 }
 
 static bool same_file(const struct stat *a, const struct stat *b)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/minmax.h"
 #include "base/task.h"
+#include "base/tasklog.h"
 #include "obs/trace.h"
 #include "run/env.h"
 #include "run/memory.h"
@@ -30,6 +31,10 @@ int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_er
 		rc = sp__volume_spec_device(opts, &e->device, e->err);
 	if (!rc && opts->trace_path)
 		rc = sp__trace_open(&e->trace, opts->trace_path, e->err);
+	if (!rc && opts->trace_tasks_path) {
+		rc = sp__tasklog_open(opts->trace_tasks_path, sp__threads(opts->parallel), e->err);
+		e->logs_tasks = !rc;
+	}
 	sp__volume_trace(e->device, e->trace);
 	e->begin_ns = sp__env_now_ns(e);
 	e->cpu_begin_ns = sp__env_cpu_ns(e);
@@ -51,13 +56,17 @@ int sp__env_share(struct sp__env *e, const struct sp_run_opts *opts, const struc
 
 int sp__env_close(struct sp__env *e)
 {
+	int rc, traced;
+
 	if (e->shared)
 		return 0;
+	rc = e->logs_tasks ? sp__tasklog_close(e->err) : 0;
 	if (e->keeps_threads)
 		sp__tasks_close();
 	/* Adds outstanding requests to the trace. */
 	sp__volume_close(e->device);
-	return sp__trace_close(e->trace, e->err);
+	traced = sp__trace_close(e->trace, e->err);
+	return rc ? rc : traced;
 }
 
 uint64_t sp__env_now_ns(const struct sp__env *e)

@@ -22,9 +22,10 @@ struct sp__env {
 	struct sp_errinfo own_err, *err;
 	struct sp__volume *device; /* simulated; NULL: real files and devices */
 	struct sp__trace *trace;   /* NULL: none */
-	bool shared;		   /* device and trace belong to another environment */
-	bool keeps_threads;	   /* the threads of the pool */
-	bool dry;		   /* of a dry run: temporary space is hollow */
+	bool logs_tasks;
+	bool shared;	    /* device and trace belong to another environment */
+	bool keeps_threads; /* the threads of the pool */
+	bool dry;	    /* of a dry run: temporary space is hollow */
 	struct sp__budget budget;
 	uint64_t begin_ns, cpu_begin_ns;
 };
@@ -42,7 +43,7 @@ SP_MUST_CHECK int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts
  */
 SP_MUST_CHECK int sp__env_share(struct sp__env *e, const struct sp_run_opts *opts,
 				const struct sp__env *plan);
-/* Returns 0, or the error of writing the trace. */
+/* Returns 0, or the error of writing the trace or the log of tasks. */
 int sp__env_close(struct sp__env *e);
 
 /* Return the time of the machine, and of its processor; simulated or real. */

@@ -452,13 +452,15 @@ static int must_read_first(struct job *j)
 static int check_outputs(struct job *j)
 {
 	const struct sp_sort_io *io = j->io;
-	const char *trace = j->opts.run.trace_path;
+	const char *trace = j->opts.run.trace_path, *tasks = j->opts.run.trace_tasks_path;
 	int rc = 0;
 
 	if (!io->splitters)
-		return sp__output_set_check(io->output, trace, io->inputs, io->ninputs, j->err);
+		return sp__output_set_check(io->output, trace, tasks, io->inputs, io->ninputs,
+					    j->err);
 	for (size_t i = 0; !rc && i <= sp_splitters_count(io->splitters); i++)
-		rc = sp__output_set_check(io->parts[i], trace, io->inputs, io->ninputs, j->err);
+		rc = sp__output_set_check(io->parts[i], trace, tasks, io->inputs, io->ninputs,
+					  j->err);
 	return rc;
 }
 

@@ -375,7 +375,7 @@ int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_op
 
 	s.opts.unique = s.opts.count = false;
 	s.opts.top = 0;
-	s.opts.run.trace_path = NULL;
+	s.opts.run.trace_path = s.opts.run.trace_tasks_path = NULL;
 	s.ranges = calloc(io->ninputs + 1, sizeof(*s.ranges));
 	if (!rc && opts->run.decompress)
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,

@@ -342,7 +342,7 @@ int sp__tableload_open_inputs(struct sp__tableload *l, const char *const *inputs
 	/* The simulated volume and the trace are the table's. */
 	l->run = *run;
 	l->run.volume = NULL;
-	l->run.trace_path = NULL;
+	l->run.trace_path = l->run.trace_tasks_path = NULL;
 	l->memory = sp__working_memory(run, run->memory_bytes);
 	l->threads = run->volume ? 1 : sp__threads(run->parallel);
 	rc = sp__env_open(&l->env, &l->run, l->err);

@@ -309,7 +309,7 @@ static int open_source(struct from *f)
 	sp__cut_init(&f->cut, &separator, 1, csv);
 	f->run = f->file->run;
 	f->run.volume = NULL;
-	f->run.trace_path = NULL;
+	f->run.trace_path = f->run.trace_tasks_path = NULL;
 	rc = sp__env_open(&f->env, &f->run, f->err);
 	return rc ? rc : sp__tablesource_open(&f->source, &o, &f->env, f->err);
 }

@@ -51,6 +51,8 @@ struct common_options {
 		  .optional = true },                                                              \
 		{ "trace", "FILE", "write every block request to FILE",                            \
 		  SETTING_TO(type, run.trace_path) },                                              \
+		{ "trace-tasks", "FILE", "log how the work divides over threads to FILE",          \
+		  SETTING_TO(type, run.trace_tasks_path) },                                        \
 		{ "progress",                                                                      \
 		  "WHEN",                                                                          \
 		  "show progress: auto, always or never (auto)",                                   \

@@ -74,6 +74,8 @@ static const struct setting settings[] = {
 	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(common.stats), .optional = true },
 	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path) },
+	{ "trace-tasks", "FILE", "log how the work divides over threads to FILE",
+	  TO(run.trace_tasks_path), .by = BUILD },
 	SETTING_ANSWERS,
 	{ 0 },
 };
@@ -148,6 +150,7 @@ static void check_files(const struct command *command, const struct config *c)
 		outputs_add_stdout(&set, false);
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
+	outputs_add(&set, c->run.trace_tasks_path, "--trace-tasks", false);
 	outputs_check_input(&set, c->operands.text[0]);
 	outputs_check_input(&set, c->keys);
 	outputs_check_volume(&set, c->run.volume);

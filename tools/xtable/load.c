@@ -48,7 +48,7 @@ int command_load(struct config *c)
 		die_of(rc, &err);
 	say_inexact(inputs[0], &st);
 	if (c->common.stats) {
-		c->run.trace_path = NULL;
+		c->run.trace_path = c->run.trace_tasks_path = NULL;
 		open_table(c, false, false);
 		report(c, "load", &st);
 		close_table(c);

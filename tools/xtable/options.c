@@ -251,6 +251,8 @@ static const struct setting settings[] = {
 	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(common.stats), .optional = true },
 	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path), .by = WORKERS },
+	{ "trace-tasks", "FILE", "log how the work divides over threads to FILE",
+	  TO(run.trace_tasks_path), .by = WORKERS },
 	{ "progress", "WHEN", "show progress: auto, always or never (auto)", TO(common.progress),
 	  .values = progress_values, .optional = true, .absent = PROGRESS_ALWAYS,
 	  .by = MOVERS & ~GET },
@@ -368,6 +370,7 @@ static void check_volume(const struct command *command, const struct config *c, 
 	outputs_add(&set, path, "--volumes", false);
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
+	outputs_add(&set, c->run.trace_tasks_path, "--trace-tasks", false);
 	check_inputs(command, c, &set);
 	check_tables(command, c, &set);
 	free(path);
@@ -381,6 +384,7 @@ static void check_files(const struct command *command, const struct config *c)
 	add_output(command, c, &set);
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
+	outputs_add(&set, c->run.trace_tasks_path, "--trace-tasks", false);
 	check_inputs(command, c, &set);
 	for (unsigned i = 0; command->bit & WRITERS && c->load.placing.volume_names &&
 			     i + 1 < c->load.placing.volumes;
@@ -545,6 +549,8 @@ static void check(const struct command *command, struct config *c)
 	check_files(command, c);
 	warn_packed(command, c);
 	c->load.run = c->compare.run = c->run;
+	if (command->bit == CONVERT) /* the log of the old table has the tasks of both */
+		c->load.run.trace_tasks_path = NULL;
 	set_to_volume(c, &err);
 	c->load.workload = c->clients.workload = c->compare.workload;
 	c->compare.placing = c->load.placing;

@@ -23,7 +23,7 @@ static uint64_t page_bytes(const struct config *c, const char *table)
 	uint64_t cells = 0;
 	int rc;
 
-	o.run.trace_path = NULL;
+	o.run.trace_path = o.run.trace_tasks_path = NULL;
 	rc = sp_table_open(&t, table, &o, &err);
 	if (!rc)
 		rc = sp_table_info(t, false, &info, &err);

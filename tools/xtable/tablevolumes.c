@@ -14,7 +14,7 @@ void check_table_volumes(const struct config *c, const char *table, const struct
 	struct sp_table_info info;
 	struct sp_table *t;
 
-	o.run.trace_path = NULL;
+	o.run.trace_path = o.run.trace_tasks_path = NULL;
 	if (sp_table_open(&t, table, &o, &err))
 		return;
 	if (sp_table_info(t, false, &info, &err))

@@ -38,6 +38,11 @@ struct sp_run_opts {
 	int direct;	     /* bypass the page cache: -1: by its contents; 0: never; 1: always */
 	const char *trace_path; /* block-request trace to write; NULL: none */
 	/*
+	 * Log of tasks to write, spindle-tasks(5); NULL: none.  At most one run of a process logs
+	 * its tasks at a time, and one thread begins and ends it.
+	 */
+	const char *trace_tasks_path;
+	/*
 	 * decompress: the format of all inputs that are read from beginning to end, or
 	 * SP_PACKED_AUTO.  compress_output: the format of the result, except SP_PACKED_XZ.
 	 */

@@ -148,7 +148,7 @@ static int order_open(struct sp__order *o, const struct sp_join_opts *opts, uint
 	so.run.memory_bytes = memory_bytes;
 	so.run.page_bytes = 0;
 	so.run.geometry = NULL;
-	so.run.trace_path = NULL;
+	so.run.trace_path = so.run.trace_tasks_path = NULL;
 	so.run.decompress = so.run.compress_output = SP_PACKED_NONE;
 	return sp__sorter_open(&o->sorter, &ko, &so, NULL, err);
 }

@@ -50,6 +50,9 @@ static int check_files(const struct build *b)
 	if (!rc)
 		rc = sp_output_set_add(&set, b->file->run.trace_path, "the trace", false, b->err);
 	if (!rc)
+		rc = sp_output_set_add(&set, b->file->run.trace_tasks_path, "the log of tasks",
+				       false, b->err);
+	if (!rc)
 		rc = sp_output_set_check_input(&set, b->file->path, b->err);
 	for (unsigned i = 0; !rc && i < b->file->nfurther; i++)
 		rc = sp_output_set_check_input(&set, b->file->further[i].name, b->err);
