@@ -177,4 +177,5 @@ def elapsed_s(log, processors, device=None):
 
 def chain(log):
     """The longest chain of dependent tasks: seconds of each kind."""
-    return {k: ns / 1e9 for k, ns in Replay(log, float("inf")).path.most_common() if ns}
+    path = Replay(log, float("inf")).path
+    return {k: path[k] / 1e9 for k in sorted(path, key=path.get, reverse=True) if path[k]}
