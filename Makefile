@@ -434,7 +434,8 @@ run-fuzz: $(FUZZ)
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench bench-aio bench-cube bench-dbm bench-inl bench-peers bench-startup bench-table bench-threads experiments lint format
+.PHONY: demo bench bench-aio bench-cube bench-dbm bench-inl bench-peers bench-scale bench-startup bench-table bench-threads \
+	experiments lint format
 demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
@@ -463,6 +464,9 @@ bench-inl: ## index nested loops beside the bare reads and SQLite; PROBES=20000
 bench-peers: ## xsort and xjoin beside databases and other sorts; ROWS='records join', RUNS=3
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' scripts/bench/peers
+bench-scale: ## predicted times on 1 to 64 processors; ROWS='sort-64M pipe'
+	$(Q)+$(MAKE) --no-print-directory all $(LOCALES)
+	$(Q)scripts/bench/scale $(ROWS)
 bench-threads: ## how work divides over threads, beside GNU sort and DuckDB; ROWS='sort-64M pipe'
 	$(Q)+$(MAKE) --no-print-directory all $(LOCALES)
 	$(Q)scripts/bench/threads $(ROWS)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The replay of logs of tasks, on graphs with known times; and the script that uses it.
+# The replay of logs of tasks, on graphs with known times; and the scripts that use it.
 . "$(dirname "$0")/../../scripts/tap.bash"
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -24,5 +24,6 @@ rows()
 export SP_BUILD=${SP_BUILD:-$top/build}
 tap "scripts/bench/threads measures" \
 	rows 5 threads --programs=ours,gnu --parallel=4 sort-64M join scan-3
+tap "scripts/bench/scale predicts" rows 2 scale sort-64M join
 tap_empty "nothing is left behind" "$(find "$work" -name 'spindle-*')"
 tap_done
