@@ -89,15 +89,16 @@ int sp__tasklog_open(const char *path, unsigned threads, struct sp_errinfo *err)
 
 int sp__tasklog_close(struct sp_errinfo *err)
 {
-	int rc;
+	struct sp__linefile *lines;
 
 	event("close", ",\"process_cpu_ns\":%" PRIu64, sp__cpu_ns() - logs.opened_cpu_ns);
 	sp__logging = (struct sp__logging){ 0 };
 	pthread_mutex_lock(&logs.lock);
-	rc = sp__linefile_close(logs.lines, err);
+	lines = logs.lines;
 	logs.lines = NULL;
 	pthread_mutex_unlock(&logs.lock);
-	return rc;
+	/* Without the lock: this can fork, and the pool, which can log, is locked during a fork. */
+	return sp__linefile_close(lines, err);
 }
 
 uint64_t sp__tasklog_channels(void)
