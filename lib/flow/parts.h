@@ -86,5 +86,5 @@ uint64_t sp__parts_blank_lines(const struct sp__parts *p);
 void sp__parts_counters(const struct sp__parts *p, struct sp__io_counters *c);
 const char *sp__parts_engine(const struct sp__parts *p);
 bool sp__parts_refused(const struct sp__parts *p);
-/* Bytes of the parts closed so far, and of headers; any thread may ask. */
+/* Bytes of the parts closed so far, without headers; any thread may ask. */
 uint64_t sp__parts_bytes(struct sp__parts *p);

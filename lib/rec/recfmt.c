@@ -219,6 +219,23 @@ bool sp__rec_around(const struct sp_recfmt *f, const struct sp__file_piece *p, s
 	return (before || p->first) && (after || p->last);
 }
 
+size_t sp__rec_fitting(const struct sp_recfmt *f, const char *data, size_t bytes, size_t capacity)
+{
+	const char *p = data, *end = data + capacity, *next;
+
+	if (bytes <= capacity)
+		return bytes;
+	if (f->kind == SP_REC_FIXED)
+		return capacity / f->fixed_bytes * f->fixed_bytes;
+	if (f->kind == SP_REC_LINE) {
+		next = memrchr(data, f->eol, capacity);
+		return next ? (size_t)(next + 1 - data) : 0;
+	}
+	while ((next = sp__rec_end(f, p, (size_t)(end - p))))
+		p = next;
+	return (size_t)(p - data);
+}
+
 void sp__splitter_init(struct sp__splitter *s, const struct sp_recfmt *f)
 {
 	*s = (struct sp__splitter){ .format = *f };

@@ -67,6 +67,9 @@ static inline size_t sp__rec_term(const struct sp_recfmt *f)
 	return f->kind != SP_REC_FIXED;
 }
 
+/* Returns how many of these bytes, which are whole records, fit into this capacity. */
+size_t sp__rec_fitting(const struct sp_recfmt *f, const char *data, size_t bytes, size_t capacity);
+
 /* Counts newlines. */
 uint64_t sp__count_lines(const char *data, size_t bytes);
 

@@ -24,6 +24,8 @@
 #define MERGE_DESCRIPTORS 5
 /* The start of an input shows the length of its records. */
 #define SAMPLE_BYTES 65536u
+/* Less of a pipe is sorted by the thread that reads it. */
+#define BESIDE_BYTES (UINT64_C(1) << 20)
 #define LOOK_FROM_BYTES (UINT64_C(1) << 20)
 
 struct job {
@@ -165,17 +167,20 @@ static uint64_t bytes_read(const struct job *j)
 	return j->parts ? sp__parts_bytes(j->parts) : j->scan ? sp__scan_bytes(j->scan) : 0;
 }
 
-static void tell_read(void *job)
+static void tell_read(void *job, uint64_t bytes)
 {
 	struct job *j = job;
 
-	sp__progress_report(&j->progress, SP_PHASE_RUN_FORMATION, bytes_read(j), j->total_bytes);
+	sp__progress_report(&j->progress, SP_PHASE_RUN_FORMATION, bytes, j->total_bytes);
 }
 
 /* Forms runs by several threads. */
 static int take_parts(struct job *j)
 {
-	int rc = sp__form_parts(&j->sort->forming, j->parts, j->total_bytes, tell_read, j);
+	const struct sp__form_source source = {
+		.parts = j->parts, .input_bytes = j->total_bytes, .tell = tell_read, .arg = j
+	};
+	int rc = sp__form_parts(&j->sort->forming, &source);
 
 	if (!rc)
 		rc = sp__parts_end(j->parts);
@@ -185,17 +190,38 @@ static int take_parts(struct job *j)
 	return rc < 0 ? rc : sp_sort_finish(j->sort);
 }
 
+/* Reads the rest of the input by a thread, and forms runs of it by others, if that is possible. */
+static int take_blocks(struct job *j)
+{
+	const struct sp__form_source source = { .scan = { j->scan, sp__scan_next },
+						.waits = &j->waits,
+						.input_bytes = j->total_bytes,
+						.tell = tell_read,
+						.arg = j };
+
+	if (!sp__form_by_blocks(&j->sort->forming))
+		return SP_EUNSUP;
+	return sp__form_parts(&j->sort->forming, &source);
+}
+
 static int take_input(struct job *j)
 {
 	struct sp__iter it = { j->scan, sp__scan_next };
 	struct sp_batch batch;
+	bool tried = j->resume;
 	int rc;
 
 	while ((rc = sp__iter_next(&it, &j->waits, &batch)) == SP_READY) {
 		rc = sp__sort_put_all(j->sort, &batch);
 		if (rc < 0)
 			return rc;
-		tell_read(j);
+		tell_read(j, sp__scan_bytes(j->scan));
+		if (tried || j->sort->shared.stats.input_bytes < BESIDE_BYTES)
+			continue;
+		tried = true;
+		rc = take_blocks(j);
+		if (rc != SP_EUNSUP)
+			break;
 	}
 	if (rc < 0)
 		return rc;

@@ -197,24 +197,6 @@ static int end_slot(struct sp__tableload *l, struct sp__loadslot *slot)
 	return rc;
 }
 
-/* Returns how many of these bytes are whole records that a text of this capacity can have. */
-static size_t fitting(const struct sp_recfmt *f, const char *data, size_t bytes, size_t capacity)
-{
-	const char *p = data, *end = data + sp__min(bytes, capacity), *next;
-
-	if (bytes <= capacity)
-		return bytes;
-	if (f->kind == SP_REC_FIXED)
-		return capacity / f->fixed_bytes * f->fixed_bytes;
-	if (f->kind == SP_REC_LINE) {
-		next = memrchr(data, f->eol, capacity);
-		return next ? (size_t)(next + 1 - data) : 0;
-	}
-	while ((next = sp__rec_end(f, p, (size_t)(end - p))))
-		p = next;
-	return (size_t)(p - data);
-}
-
 /* Gets the next records: those of the sample first. */
 static int next_batch(struct sp__tableload *l)
 {
@@ -269,7 +251,7 @@ static int fill(struct sp__tableload *l, struct sp__loadslot *slot)
 			rc = next_batch(l);
 		if (rc != SP_READY || (bytes && l->batch_input != slot->input))
 			break;
-		n = fitting(&l->format, l->batch.data, l->batch.bytes, capacity - bytes);
+		n = sp__rec_fitting(&l->format, l->batch.data, l->batch.bytes, capacity - bytes);
 		if (!n)
 			break;
 		slot->input = l->batch_input;

@@ -2,7 +2,7 @@
 /*
  * Forms runs by several threads.
  *
- * Algorithm: each worker takes a part of the input, fills a slot with its records, sorts it, and
+ * Algorithm: each worker takes a part of the input, or a block of a pipe, fills a slot with its records, sorts it, and
  * takes the next part.  A part has about as many bytes as fill a slot; measured slots set the
  * length of later parts.  If equal records can differ, a slot continues into the next part only if
  * the same worker has taken it, so its records are consecutive in the input; its age is where they
@@ -17,7 +17,6 @@
  * States of slots change under the lock; only a worker that has set FILLING or STORING touches the
  * slot until it sets the next state (slot.h).
  */
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include "base/err.h"
@@ -43,10 +42,12 @@ struct worker {
 	struct filling *all;
 	struct sp__spilled spilled; /* the runs that it stores */
 	struct sp__part part;
-	struct sp__slot *slot; /* being filled; or NULL */
-	uint64_t slot_bytes;   /* that it has taken from the input */
-	uint64_t last;	       /* number of its last part */
-	uint64_t begun;	       /* slots that begin in its part */
+	struct sp__block *block; /* instead of the part */
+	uint64_t number;	 /* of the part or block */
+	struct sp__slot *slot;	 /* being filled; or NULL */
+	uint64_t slot_bytes;	 /* that it has taken from the input */
+	uint64_t last;		 /* number of its last part */
+	uint64_t begun;		 /* slots that begin in its part */
 	uint64_t records, bytes, runs;
 	bool stored;
 	uint64_t youngest; /* age of the youngest slot stored */
@@ -57,15 +58,13 @@ struct worker {
 
 struct filling {
 	struct sp__forming *forming;
-	struct sp__parts *parts;
+	const struct sp__form_source *from;
+	struct sp__blocks *blocks; /* of a source without parts */
 	struct worker *workers;
 	unsigned n;
-	char *chunks; /* of the workers' streams */
+	char *chunks; /* of the workers' streams, or blocks */
 	size_t chunk_bytes;
-	uint64_t input_bytes;
-	bool stable; /* the order of equal records matters */
-	void (*tell)(void *arg);
-	void *arg;
+	bool stable;	      /* the order of equal records matters */
 	pthread_mutex_t lock; /* protects states of slots, and: */
 	pthread_cond_t changed;
 	bool failed;
@@ -116,7 +115,7 @@ static int take_slot(struct worker *w)
 			pthread_cond_wait(&f->changed, &f->lock);
 	}
 	if (slot)
-		sp__slot_begin(f->forming, slot, w->part.number << AGE_SHIFT | w->begun++);
+		sp__slot_begin(f->forming, slot, w->number << AGE_SHIFT | w->begun++);
 	pthread_mutex_unlock(&f->lock);
 	w->slot = slot;
 	w->slot_bytes = 0;
@@ -197,10 +196,11 @@ static void note_length(struct worker *w, bool full)
 	const struct sp__runbuf *rb = &w->slot->buf;
 	double used = (double)rb->used + (double)rb->n * SP__ENTRY_COST, bytes;
 
-	if (f->forming->sort->plan.in_memory || used < 1)
+	if (f->blocks || f->forming->sort->plan.in_memory || used < 1)
 		return;
 	bytes = (double)w->slot_bytes * (full ? 1 : (double)w->slot->bytes / used) * FILLED;
-	sp__parts_resize(f->parts, (uint64_t)fmin(bytes, (double)(f->input_bytes / f->n)), f->n);
+	bytes = sp__min(bytes, (double)(f->from->input_bytes / f->n));
+	sp__parts_resize(f->from->parts, (uint64_t)bytes, f->n);
 }
 
 static int put(struct worker *w, const struct sp_batch *batch)
@@ -228,25 +228,53 @@ static int put(struct worker *w, const struct sp_batch *batch)
 
 /* Workers. */
 
-static int fill_from_part(struct worker *w)
+/* Takes the next part or block.  Returns SP_READY, SP_END or an error. */
+static int take(struct worker *w)
 {
 	struct filling *f = w->all;
+	int rc;
+
+	if (f->blocks) {
+		if (w->block)
+			sp__blocks_give_back(f->blocks, w->block);
+		w->block = NULL;
+		rc = sp__blocks_take(f->blocks, &w->block);
+		/* Slots filled before have the lowest ages. */
+		w->number = w->block ? w->block->number + 1 : UINT64_MAX;
+		return rc;
+	}
+	rc = sp__parts_next(f->from->parts, &w->part);
+	w->number = w->part.number;
+	return rc;
+}
+
+static int fill_from_part(struct worker *w)
+{
 	struct sp_batch batch;
 	int rc = 0;
 
-	if (w->slot && f->stable && w->part.number != w->last + 1)
+	if (w->slot && w->all->stable && w->number != w->last + 1)
 		rc = end_slot(w);
-	w->last = w->part.number;
-	w->begun = 0;
+	w->last = w->number;
 	while (!rc && (rc = sp__part_read(&w->part, &batch)) == SP_READY)
 		rc = put(w, &batch);
-	if (rc < 0)
-		return rc;
-	if (w->slot)
+	if (rc >= 0 && w->slot)
 		note_length(w, false);
-	if (w == f->workers)
-		f->tell(f->arg);
-	return 0;
+	return rc;
+}
+
+/* Fills slots from the worker's part or block. */
+static int fill(struct worker *w)
+{
+	struct filling *f = w->all;
+	int rc;
+
+	w->begun = 0;
+	rc = w->block ? put(w, &w->block->batch) : fill_from_part(w);
+	if (rc >= 0 && w == f->workers)
+		f->from->tell(f->from->arg, f->blocks ? sp__blocks_bytes(f->blocks)
+						      : sp__parts_bytes(f->from->parts));
+	return rc;
 }
 
 /* True if the final merge has memory for pages of all runs. */
@@ -273,6 +301,21 @@ static int store_for_pages(struct worker *w)
 	return rc;
 }
 
+/* Gives back what the worker reads; if it has failed, no other gets more. */
+static void end_reading(struct worker *w)
+{
+	struct filling *f = w->all;
+
+	if (w->block)
+		sp__blocks_give_back(f->blocks, w->block);
+	if (f->from->parts)
+		sp__part_close(f->from->parts, &w->part);
+	if (w->rc < 0 && f->from->parts)
+		sp__parts_stop(f->from->parts);
+	else if (w->rc < 0)
+		sp__blocks_stop(f->blocks);
+}
+
 /* Body of a task. */
 static void work(void *arg)
 {
@@ -280,8 +323,8 @@ static void work(void *arg)
 	struct filling *f = w->all;
 	int rc;
 
-	while ((rc = sp__parts_next(f->parts, &w->part)) == SP_READY)
-		if ((rc = fill_from_part(w)) < 0)
+	while ((rc = take(w)) == SP_READY)
+		if ((rc = fill(w)) < 0)
 			break;
 	if (!rc && w->slot)
 		rc = end_slot(w);
@@ -292,14 +335,16 @@ static void work(void *arg)
 	w->rc = rc;
 	if (rc < 0 && w->part.err.code)
 		w->err = w->part.err;
+	/* The error of the scan is in that of the sort. */
+	if (rc < 0 && f->blocks && !w->err.code)
+		w->err = *f->forming->sort->env.err;
 	if (rc < 0) {
 		pthread_mutex_lock(&f->lock);
 		f->failed = true;
-		sp__parts_stop(f->parts);
 		pthread_cond_broadcast(&f->changed);
 		pthread_mutex_unlock(&f->lock);
 	}
-	sp__part_close(f->parts, &w->part);
+	end_reading(w);
 }
 
 /* Runs all workers, the first in this thread; returns the error of the first part that has one. */
@@ -314,7 +359,7 @@ static int run_workers(struct filling *f)
 		const struct worker *w = &f->workers[i];
 
 		sp__task_join(&f->workers[i].task);
-		if (w->rc < 0 && w->rc != -ECANCELED && (!bad || w->part.number < bad->part.number))
+		if (w->rc < 0 && w->rc != -ECANCELED && (!bad || w->number < bad->number))
 			bad = w;
 	}
 	if (bad)
@@ -376,7 +421,7 @@ static int open_workers(struct filling *f)
 
 		w->all = f;
 		w->err = (struct sp_errinfo)SP_ERRINFO_INIT;
-		w->part.memory = f->chunks + i * each;
+		w->part.memory = f->from->parts ? f->chunks + i * each : NULL;
 		sp__runs_beside(&w->spilled, f->forming->spilled, i, f->n, &w->err);
 	}
 	return 0;
@@ -400,7 +445,8 @@ static unsigned workers_for(const struct sp__forming *forming, uint64_t input_by
 	uint64_t least = (packs ? 2 : 1) * WRITER_PAGES * (uint64_t)plan->page_bytes;
 	unsigned all, free_fds;
 
-	n = sp__min(n, input_bytes / sp__form_part_bytes(forming, input_bytes) + 1);
+	if (input_bytes)
+		n = sp__min(n, input_bytes / sp__form_part_bytes(forming, input_bytes) + 1);
 	if (!plan->in_memory)
 		n = sp__min(n, forming->spilled->write_bytes / least);
 	all = (unsigned)n * DESCRIPTORS + DESCRIPTORS_LEFT;
@@ -432,32 +478,62 @@ size_t sp__form_part_chunk(const struct sp__forming *forming)
 bool sp__form_by_parts(const struct sp__forming *forming)
 {
 	const struct sp__sort_shared *s = forming->sort;
+	const uint64_t bytes = s->plan.input_bytes;
 
-	return sp__plan_writers(&s->opts, s->plan.memory_bytes) > 1 && s->threads > 1 &&
-	       !forming->replacing && s->plan.input_bytes >= MIN_INPUT_BYTES &&
-	       workers_for(forming, s->plan.input_bytes) > 1;
+	return s->threads > 1 && !forming->replacing && (!bytes || bytes >= MIN_INPUT_BYTES) &&
+	       workers_for(forming, bytes) > 1;
 }
 
-int sp__form_parts(struct sp__forming *forming, struct sp__parts *parts, uint64_t input_bytes,
-		   void (*tell)(void *arg), void *arg)
+bool sp__form_by_blocks(struct sp__forming *forming)
+{
+	return sp__form_by_parts(forming) && !sp__runs_stable(forming->spilled) &&
+	       sp__form_join(forming) >= 0 && !forming->spilled->store;
+}
+
+/* The slot that was being filled goes to the first worker, the others are empty or sorted. */
+static void take_up(struct filling *f)
+{
+	struct sp__slot *slot = &f->forming->slots[f->forming->filling];
+
+	if (slot->state != SP__SLOT_FILLING)
+		return;
+	if (slot->buf.n) {
+		slot->age = f->forming->next_age++;
+		f->workers[0].slot = slot;
+	} else {
+		slot->state = SP__SLOT_EMPTY;
+	}
+}
+
+static int open_source(struct filling *f)
+{
+	if (f->from->parts)
+		return 0;
+	return sp__blocks_open(&f->blocks, &f->forming->sort->opts.format, &f->from->scan,
+			       f->from->waits, f->chunks, f->n * SP__PLAN_PART_CHUNKS,
+			       f->chunk_bytes);
+}
+
+int sp__form_parts(struct sp__forming *forming, const struct sp__form_source *source)
 {
 	struct filling f = { .forming = forming,
-			     .parts = parts,
-			     .n = workers_for(forming, input_bytes),
+			     .from = source,
+			     .n = workers_for(forming, source->input_bytes),
 			     .chunk_bytes = sp__form_part_chunk(forming),
-			     .input_bytes = input_bytes,
-			     .stable = sp__runs_stable(forming->spilled),
-			     .tell = tell,
-			     .arg = arg };
+			     .stable = sp__runs_stable(forming->spilled) };
 	int rc;
 
 	sp__form_stop(forming);
-	forming->slots[0].state = SP__SLOT_EMPTY;
 	pthread_mutex_init(&f.lock, NULL);
 	pthread_cond_init(&f.changed, NULL);
 	rc = open_workers(&f);
 	if (!rc)
+		rc = open_source(&f);
+	if (!rc) {
+		take_up(&f);
 		rc = run_workers(&f);
+	}
+	sp__blocks_close(f.blocks);
 	if (!rc)
 		rc = store_older(&f);
 	if (!rc)

@@ -122,9 +122,9 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 
 	l->run_buffers = 1;
 	if (c->threads > 1 && c->formation == SP_FORM_LOAD)
-		l->run_buffers = l->in_memory || may_fit(o) ? MANY_BUFFERS : max_buffers;
-	if (l->run_buffers == MANY_BUFFERS && l->in_memory)
-		l->run_buffers = many_buffers(c, l);
+		l->run_buffers = l->in_memory ? many_buffers(c, l)
+				 : may_fit(o) ? sp__max(MANY_BUFFERS, max_buffers)
+					      : max_buffers;
 	l->merge_bytes = o->merge_bytes ? o->merge_bytes : eager ? free_bytes / 2 : free_bytes;
 	if (l->merge_bytes > free_bytes) {
 		l->misfit = SP__MISFIT_MERGE;
@@ -337,8 +337,9 @@ static void form_runs(const struct sp_sort_opts *o, const struct sp__choice *c, 
 		return;
 	/* Replacement selection writes runs of about twice its memory. */
 	records = (double)l->run_bytes / record_weight(o) * (c->formation == SP_FORM_LOAD ? 1 : 2);
-	if (l->run_buffers == MANY_BUFFERS)
-		records *= MANY_BUFFERS / 2;
+	/* Halves of the buffers become one each. */
+	if (may_fit(o) && !l->in_memory && l->run_buffers >= MANY_BUFFERS)
+		records *= l->run_buffers / 2;
 	l->runs = l->in_memory ? 1 : (uint64_t)ceil((double)l->nominal_bytes / records);
 	choose_fan_in(o, c, l);
 }

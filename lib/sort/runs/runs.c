@@ -242,7 +242,8 @@ int sp__runs_arrange(struct sp__spilled *spilled)
 {
 	int rc = 0;
 
-	qsort(spilled->runs, spilled->nruns, sizeof(*spilled->runs), compare_begins);
+	if (spilled->nruns)
+		qsort(spilled->runs, spilled->nruns, sizeof(*spilled->runs), compare_begins);
 	for (size_t i = 0; rc >= 0 && i < spilled->nruns; i++)
 		rc = sp__policy_add(spilled->policy, (unsigned)i, spilled->runs[i]->bytes);
 	spilled->sort->stats.spilled_runs += spilled->nruns;
