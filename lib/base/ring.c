@@ -15,7 +15,7 @@ void sp__ring_init(struct sp__ring *r)
 {
 	pthread_condattr_t attr;
 
-	*r = (struct sp__ring){ .full = sp__tasklog_channels() };
+	*r = (struct sp__ring){ .n = SP__RING_BUFFERS, .full = sp__tasklog_channels() };
 	r->empty = r->full + 1;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -27,8 +27,13 @@ void sp__ring_init(struct sp__ring *r)
 void sp__ring_use(struct sp__ring *r, char *mem, size_t bytes)
 {
 	r->bytes = bytes;
-	for (unsigned i = 0; i < SP__RING_BUFFERS; i++)
+	for (unsigned i = 0; i < r->n; i++)
 		r->buf[i].data = r->buf[i].mem = mem + i * bytes;
+}
+
+void sp__ring_use_own(struct sp__ring *r, unsigned n)
+{
+	r->n = n;
 }
 
 void sp__ring_destroy(struct sp__ring *r)
@@ -39,7 +44,7 @@ void sp__ring_destroy(struct sp__ring *r)
 
 static struct sp__ring_buffer *buffer(struct sp__ring *r, uint64_t number)
 {
-	return &r->buf[number % SP__RING_BUFFERS];
+	return &r->buf[number % r->n];
 }
 
 /* Waits until the buffer is empty.  Returns false if the ring is abandoned. */
@@ -54,8 +59,8 @@ static bool await_empty(struct sp__ring *r, uint64_t number)
 		pthread_cond_wait(&r->changed, &r->lock);
 	wanted = !r->abandoned;
 	pthread_mutex_unlock(&r->lock);
-	if (wanted && number >= SP__RING_BUFFERS)
-		sp__log_need(r->empty, number - SP__RING_BUFFERS);
+	if (wanted && number >= r->n)
+		sp__log_need(r->empty, number - r->n);
 	return wanted;
 }
 
@@ -66,7 +71,7 @@ struct sp__ring_buffer *sp__ring_empty(struct sp__ring *r)
 
 bool sp__ring_settled(struct sp__ring *r, const struct sp__ring_buffer *out)
 {
-	return out->data == out->mem || await_empty(r, r->put - 1 + SP__RING_BUFFERS);
+	return out->data == out->mem || await_empty(r, r->put - 1 + r->n);
 }
 
 void sp__ring_publish(struct sp__ring *r, int rc)
@@ -86,7 +91,7 @@ void sp__ring_publish(struct sp__ring *r, int rc)
 
 static bool is_ready(const struct sp__ring *r)
 {
-	return r->buf[r->get % SP__RING_BUFFERS].full || r->ended || r->abandoned;
+	return r->buf[r->get % r->n].full || r->ended || r->abandoned;
 }
 
 static struct timespec after(int64_t ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Passes three buffers between two threads: one fills them, the other takes them in order.
+ * Passes three or more buffers between two threads: one fills them, the other takes them in order.
  *
  *	filling side: empty() and publish(), repeated until it publishes the end or an error
  *	taking side:  get(), then release() when the bytes are no longer needed
@@ -21,6 +21,7 @@
 #include <spindle/batch.h>
 
 #define SP__RING_BUFFERS 3
+#define SP__RING_MAX 66
 
 struct sp__ring_buffer {
 	char *mem;
@@ -30,7 +31,8 @@ struct sp__ring_buffer {
 };
 
 struct sp__ring {
-	struct sp__ring_buffer buf[SP__RING_BUFFERS];
+	struct sp__ring_buffer buf[SP__RING_MAX];
+	unsigned n;	      /* buffers in use */
 	size_t bytes;	      /* of each buffer */
 	uint64_t full, empty; /* channels of the log of tasks */
 	uint64_t put, get;    /* counts of buffers filled, and released */
@@ -51,6 +53,8 @@ typedef int sp__ring_source(void *ctx, bool wait, const char **data, size_t *byt
 /* mem: SP__RING_BUFFERS times bytes, owned by the caller. */
 void sp__ring_init(struct sp__ring *r);
 void sp__ring_use(struct sp__ring *r, char *mem, size_t bytes);
+/* Passes 1 to SP__RING_MAX buffers instead, whose bytes the two sides keep themselves. */
+void sp__ring_use_own(struct sp__ring *r, unsigned n);
 void sp__ring_destroy(struct sp__ring *r);
 
 /* Waits for an empty buffer.  Returns NULL if abandoned. */

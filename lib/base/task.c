@@ -250,6 +250,16 @@ void sp__tasks_open(unsigned threads)
 	pthread_mutex_unlock(&pool.lock);
 }
 
+unsigned sp__tasks_limit(void)
+{
+	unsigned limit;
+
+	pthread_mutex_lock(&pool.lock);
+	limit = pool.limit;
+	pthread_mutex_unlock(&pool.lock);
+	return limit;
+}
+
 void sp__tasks_close(void)
 {
 	pthread_mutex_lock(&pool.lock);

@@ -44,6 +44,8 @@ struct sp__task {
  * Without a call, one queued task runs at a time, and threads last while tasks are active.
  */
 void sp__tasks_open(unsigned threads);
+/* Returns the number of queued tasks that can run at a time. */
+unsigned sp__tasks_limit(void);
 /* Ends an sp__tasks_open().  The last call without an active task joins the threads of the pool. */
 void sp__tasks_close(void);
 

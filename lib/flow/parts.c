@@ -22,7 +22,7 @@
 #include "base/whole.h"
 #include "flow/parts.h"
 #include "io/cached.h"
-#include "io/packing.h"
+#include "io/unpacking.h"
 #include "rec/header.h"
 
 #define LINE_BYTES 4096u

@@ -22,7 +22,7 @@
 #include "flow/blank.h"
 #include "flow/scan.h"
 #include "flow/stitch.h"
-#include "io/packing.h"
+#include "io/unpacking.h"
 #include "rec/header.h"
 
 struct sp__scan {

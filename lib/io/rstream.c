@@ -47,7 +47,7 @@
 #include "base/whole.h"
 #include "io/cached.h"
 #include "io/engine.h"
-#include "io/packing.h"
+#include "io/unpacking.h"
 #include "io/rstream.h"
 #include "io/unmark.h"
 #include "obs/trace.h"
@@ -60,9 +60,9 @@ struct slot {
 };
 
 struct sp__rstream {
-	struct sp__io_owner owner;     /* of its requests */
-	struct sp__packing *unpacking; /* does all the work; or NULL */
-	struct sp_batch given;	       /* bytes read before, to be returned first; or none */
+	struct sp__io_owner owner;	 /* of its requests */
+	struct sp__unpacking *unpacking; /* does all the work; or NULL */
+	struct sp_batch given;		 /* bytes read before, to be returned first; or none */
 	struct sp__unmark unmark;
 	int fd;
 	char *name;
@@ -562,7 +562,7 @@ void sp__rstream_close(struct sp__rstream *rs)
 {
 	if (!rs)
 		return;
-	sp__packing_close(rs->unpacking);
+	sp__unpacking_close(rs->unpacking);
 	unqueue(rs);
 	free(rs->name);
 	free(rs);
@@ -572,7 +572,7 @@ void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *
 {
 	*c = rs->plain;
 	if (rs->unpacking)
-		sp__packing_counters(rs->unpacking, c);
+		sp__unpacking_counters(rs->unpacking, c);
 	if (rs->q && !rs->shared)
 		sp__io_add(c, sp__queue_counters(rs->q));
 }

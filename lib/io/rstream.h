@@ -8,7 +8,7 @@
  * starts at the descriptor's present offset.  A regular file that grows is read to its new end; if
  * it is smaller at its end than at opening, the end is SP_EFORMAT.
  *
- * A compressed input can be unpacked (io/packing.h): the stream then returns the unpacked bytes.
+ * A compressed input can be unpacked (io/unpacking.h): the stream then returns the unpacked bytes.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ struct sp__rstream_opts {
 	struct sp__trace *trace;
 	const struct sp__volume *device; /* simulated: a regular file is stored on it, ... */
 	unsigned sim_file;		 /* ... with this number; or NULL */
-	enum sp_packed unpack;		 /* the format to be unpacked, by a thread of its own */
+	enum sp_packed unpack;		 /* the format to be unpacked, by tasks */
 	uint64_t unpack_bytes;		 /* the memory for unpacking, with its chunks, ... */
 	unsigned unpack_share;		 /* ... which is 1 / unpack_share of -S */
 	struct sp_batch ahead; /* bytes read from fd before: they come first and are unpacked too */

@@ -9,8 +9,8 @@
  * write(2).  The stream starts at the descriptor's present offset and leaves it at the end of the
  * bytes written.
  *
- * The output can be compressed (io/packing.h): one member, with all bytes put from opening to
- * finishing.
+ * The output can be compressed (io/packing.h): members of a fixed size, of all bytes put from
+ * opening to finishing.
  */
 #pragma once
 
@@ -31,8 +31,8 @@ struct sp__wstream_opts {
 	 * truncated, and no page of the cache is written both directly and through the cache.
 	 */
 	bool piece;
-	enum sp_packed pack;  /* the format of the output, packed by a thread of its own */
-	uint64_t pack_bytes;  /* the memory for packing, in addition to the chunks */
+	enum sp_packed pack;  /* the format of the output, packed by tasks */
+	uint64_t pack_bytes;  /* the memory for packing, with its chunks */
 	XXH3_state_t *digest; /* hashes the bytes put, until finished; not with pack; or NULL */
 };
 

@@ -1,25 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packs bytes into one member of a format.
+ * Packs bytes into members of a format, each in one call.
+ *
+ * A result is cut into frames of a fixed number of bytes, and each becomes a member of its own.  So
+ * any program reads the file, and several threads can pack and unpack it.  Each member has its
+ * sizes: in zstd and LZ4 frames the size of the contents, in gzip members the packed size, in the
+ * extra field of MiGz.
  *
  * Thread rule: an encoder belongs to one thread at a time.
  */
 #pragma once
 
-#include "pack/unpack.h"
+#include <stdint.h>
+#include <spindle/packed.h>
+
+/* How a result is cut into frames. */
+struct sp__packframe {
+	size_t bytes;	       /* of contents; the last frame is shorter */
+	size_t capacity;       /* bytes that a packed frame can have */
+	uint64_t memory_bytes; /* for one frame: contents, packed frame and encoder */
+};
+
+/*
+ * Returns the frames of a format, whose library is loaded; they are small if memory_bytes, the
+ * maximum memory, is small.
+ */
+struct sp__packframe sp__packframe(enum sp_packed format, uint64_t memory_bytes);
 
 struct sp__encoder;
 
 /*
- * Makes an encoder. memory_bytes: maximum memory; with little memory the result is larger. name: of
- * the file, for err.  Returns 0, SP_EUNSUP (the format is missing, or can only be read) or -ENOMEM.
+ * Makes an encoder. memory_bytes: as for sp__packframe(); with little memory the result is larger.
+ * name: of the file, for err.  Returns 0, SP_EUNSUP (the format is missing, or can only be read) or
+ * -ENOMEM.
  */
 SP_MUST_CHECK int sp__encoder_new(struct sp__encoder **p, enum sp_packed format, const char *name,
 				  uint64_t memory_bytes, struct sp_errinfo *err);
 void sp__encoder_free(struct sp__encoder *p); /* accepts NULL */
 
 /*
- * Packs until the input or the output space is exhausted; with end, also the end of the member.
- * Returns 1: more output follows, call again with more space; 0: all is packed; or an error.
+ * Packs the contents of one frame into out, which has the capacity of a frame; *packed is set to
+ * the size of the member.  Returns 0 or -ENOMEM.
  */
-SP_MUST_CHECK int sp__encoder_run(struct sp__encoder *p, struct sp__packspan *span, bool end);
+SP_MUST_CHECK int sp__encoder_run(struct sp__encoder *p, const char *data, size_t bytes, char *out,
+				  size_t *packed);

@@ -28,16 +28,12 @@
 #endif
 #include "base/err.h"
 #include "base/minmax.h"
+#include "pack/member.h"
 #include "pack/unpack.h"
 
 #define ZLIB_GZIP 31 /* windows of any size, only gzip's format */
-/* In addition to zstd's window, and to the blocks of an LZ4 frame. */
-#define ZSTD_BESIDE (600u << 10)
-#define LZ4_BESIDE (200u << 10)
 #define ZSTD_WINDOW_MIN 10
 #define ZSTD_WINDOW_MAX 31
-#define LZ4_HEAD 6
-#define SKIPPED_HEAD 8
 #define MAGIC_BYTES 4 /* of zstd, lz4 and skippable frames */
 #define HEAD_MAX 14   /* of zstd: magic, descriptor, dictionary and size, or window */
 
@@ -126,32 +122,10 @@ static int open_gzip(struct sp__decoder *u)
 
 /* zstd. */
 
-static uint64_t little_endian(const unsigned char *p, unsigned bytes)
-{
-	uint64_t n = 0;
-
-	while (bytes--)
-		n = n << 8 | p[bytes];
-	return n;
-}
-
-/* Returns the window of the frame whose beginning is kept: RFC 8878, 3.1.1.1. */
-static uint64_t window_of(const unsigned char *head)
-{
-	static const unsigned id_bytes[] = { 0, 1, 2, 4 }, size_bytes[] = { 1, 2, 4, 8 };
-	const unsigned size = head[4] >> 6;
-
-	/* A single segment: the window is the content size. */
-	if (head[4] & 0x20)
-		return little_endian(head + 5 + id_bytes[head[4] & 3], size_bytes[size]) +
-		       (size == 1 ? 256 : 0);
-	return (UINT64_C(8) + (head[5] & 7)) << (7 + (head[5] >> 3));
-}
-
 /* The library requires a limit that is a power of two. */
 static int window_too_large(struct sp__decoder *u)
 {
-	const uint64_t window = window_of(u->head);
+	const uint64_t window = sp__zstd_window(u->head);
 	uint64_t limit = 1;
 
 	while (limit < window && limit < UINT64_C(1) << 62)
@@ -160,7 +134,7 @@ static int window_too_large(struct sp__decoder *u)
 		return sp__errf(u->err, SP_EUNSUP, "read", u->name, -1,
 				"its zstd window of %llu bytes is larger than 2 GiB",
 				(unsigned long long)window);
-	return too_large(u, limit + ZSTD_BESIDE);
+	return too_large(u, limit + SP__ZSTD_BESIDE);
 }
 
 static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
@@ -192,7 +166,8 @@ static int open_zstd(struct sp__decoder *u)
 {
 	int window = ZSTD_WINDOW_MIN;
 
-	while (window < ZSTD_WINDOW_MAX && (UINT64_C(2) << window) + ZSTD_BESIDE <= u->memory.bytes)
+	while (window < ZSTD_WINDOW_MAX &&
+	       (UINT64_C(2) << window) + SP__ZSTD_BESIDE <= u->memory.bytes)
 		window++;
 	u->step = step_zstd;
 	u->zstd = ZSTD_createDCtx();
@@ -208,14 +183,14 @@ static int take_head(struct sp__decoder *u, struct sp__packspan *span)
 {
 	uint64_t needs;
 
-	while (span->in_bytes && u->head_bytes < LZ4_HEAD) {
+	while (span->in_bytes && u->head_bytes < SP__LZ4_HEAD) {
 		u->head[u->head_bytes++] = (unsigned char)*span->in++;
 		span->in_bytes--;
 		u->whole = false;
 	}
-	if (u->head_bytes < LZ4_HEAD || sp_packed_by_magic(u->head, 4) != SP_PACKED_LZ4)
+	if (u->head_bytes < SP__LZ4_HEAD || sp_packed_by_magic(u->head, 4) != SP_PACKED_LZ4)
 		return 0;
-	needs = (UINT64_C(2) << (8 + 2 * (u->head[5] >> 4 & 7))) + LZ4_BESIDE;
+	needs = UINT64_C(2) * sp__lz4_block(u->head) + SP__LZ4_BESIDE;
 	return needs > u->memory.bytes ? too_large(u, needs) : 0;
 }
 
@@ -233,12 +208,13 @@ static int feed_lz4(struct sp__decoder *u, struct sp__packspan *span)
 
 static int step_lz4(struct sp__decoder *u, struct sp__packspan *span)
 {
-	struct sp__packspan head = { (const char *)u->head, LZ4_HEAD, span->out, span->out_free };
+	struct sp__packspan head = { (const char *)u->head, SP__LZ4_HEAD, span->out,
+				     span->out_free };
 	int rc;
 
-	if (u->head_bytes < LZ4_HEAD) {
+	if (u->head_bytes < SP__LZ4_HEAD) {
 		rc = take_head(u, span);
-		if (rc || u->head_bytes < LZ4_HEAD)
+		if (rc || u->head_bytes < SP__LZ4_HEAD)
 			return rc;
 		/* A frame is never so short that its beginning yields bytes. */
 		rc = feed_lz4(u, &head);
@@ -374,16 +350,16 @@ static int step_skipping(struct sp__decoder *u, struct sp__packspan *span)
 {
 	if (u->skipping)
 		return skip(u, span);
-	while (span->in_bytes && u->head_bytes < SKIPPED_HEAD) {
+	while (span->in_bytes && u->head_bytes < SP__SKIPPED_HEAD) {
 		u->head[u->head_bytes++] = (unsigned char)*span->in++;
 		span->in_bytes--;
 		u->whole = false;
 		if (u->head_bytes == MAGIC_BYTES && !sp__packed_skippable(u->head, MAGIC_BYTES))
 			return decide(u, span);
 	}
-	if (u->head_bytes < SKIPPED_HEAD)
+	if (u->head_bytes < SP__SKIPPED_HEAD)
 		return 0;
-	u->skipping = (uint32_t)little_endian(u->head + MAGIC_BYTES, 4);
+	u->skipping = (uint32_t)sp__little_endian(u->head + MAGIC_BYTES, 4);
 	u->whole = !u->skipping;
 	u->head_bytes = 0;
 	return 0;
@@ -442,15 +418,29 @@ void sp__decoder_free(struct sp__decoder *u)
 int sp__decoder_run(struct sp__decoder *u, struct sp__packspan *span)
 {
 	size_t in_bytes, out_free;
+	bool whole;
 	int rc;
 
 	do {
+		whole = u->whole;
 		in_bytes = span->in_bytes;
 		out_free = span->out_free;
 		rc = out_free ? u->step(u, span) : 0;
+		if (!rc && u->whole && (!whole || span->in_bytes < in_bytes))
+			return 1;
 	} while (!rc && span->out_free &&
 		 (span->in_bytes != in_bytes || span->out_free != out_free));
 	return !rc && span->out_free && span->in_bytes ? damaged(u) : rc;
+}
+
+int sp__decoder_members(struct sp__decoder *u, struct sp__packspan *span)
+{
+	int rc;
+
+	do {
+		rc = sp__decoder_run(u, span);
+	} while (rc == 1 && span->in_bytes);
+	return rc < 0 ? rc : rc ? 0 : damaged(u);
 }
 
 int sp__decoder_end(struct sp__decoder *u)
@@ -498,8 +488,8 @@ int sp_packed_beginning(enum sp_packed format, const char *name, const void *dat
 		return sp__packed_refuse(data, bytes, name, err);
 	}
 	rc = sp__decoder_new(&u, format, name, &memory, err);
-	if (!rc)
-		rc = sp__decoder_run(u, &span);
+	while (!rc && (rc = sp__decoder_run(u, &span)) == 1)
+		rc = 0;
 	*unpacked = (size_t)(span.out - out);
 	sp__decoder_free(u);
 	return rc;

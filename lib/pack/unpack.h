@@ -51,10 +51,16 @@ SP_MUST_CHECK int sp__decoder_new(struct sp__decoder **u, enum sp_packed format,
 void sp__decoder_free(struct sp__decoder *u); /* accepts NULL */
 
 /*
- * Unpacks until the input or the output space is exhausted.  If output space is left, all output of
- * the input has been written.  Returns 0; SP_EFORMAT; SP_EBUDGET: more memory is needed; -ENOMEM.
+ * Unpacks until a member ends (returns 1; xz: never), or until the input or the output space is
+ * exhausted (returns 0).  If it returns 0 and output space is left, all output of the input has been
+ * written.  Errors: SP_EFORMAT; SP_EBUDGET: more memory is needed; -ENOMEM.
  */
 SP_MUST_CHECK int sp__decoder_run(struct sp__decoder *u, struct sp__packspan *span);
+/*
+ * Unpacks an input that ends with the end of a member; there must be more output space than its
+ * contents need.  Returns 0, or an error as above; SP_EFORMAT also if it ends elsewhere.
+ */
+SP_MUST_CHECK int sp__decoder_members(struct sp__decoder *u, struct sp__packspan *span);
 /*
  * Called at the end of the file, when run() has left output space.  Returns SP_EFORMAT if a member
  * is not complete.

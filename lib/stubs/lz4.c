@@ -14,20 +14,12 @@
 	S(int, LZ4_decompress_safe, (const char *src, char *dst, int bytes, int capacity),         \
 	  (src, dst, bytes, capacity))                                                             \
 	S(unsigned, LZ4F_isError, (LZ4F_errorCode_t code), (code))                                 \
-	S(LZ4F_errorCode_t, LZ4F_createCompressionContext, (LZ4F_cctx * *context, unsigned v),     \
-	  (context, v))                                                                            \
-	S_FREE(LZ4F_errorCode_t, LZ4F_freeCompressionContext, (LZ4F_cctx * context), (context))    \
-	S(size_t, LZ4F_compressBegin,                                                              \
-	  (LZ4F_cctx * context, void *dst, size_t capacity, const LZ4F_preferences_t *how),        \
-	  (context, dst, capacity, how))                                                           \
-	S(size_t, LZ4F_compressBound, (size_t bytes, const LZ4F_preferences_t *how), (bytes, how)) \
-	S(size_t, LZ4F_compressUpdate,                                                             \
-	  (LZ4F_cctx * context, void *dst, size_t capacity, const void *src, size_t bytes,         \
-	   const LZ4F_compressOptions_t *how),                                                     \
-	  (context, dst, capacity, src, bytes, how))                                               \
-	S(size_t, LZ4F_compressEnd,                                                                \
-	  (LZ4F_cctx * context, void *dst, size_t capacity, const LZ4F_compressOptions_t *how),    \
-	  (context, dst, capacity, how))                                                           \
+	S(size_t, LZ4F_compressFrameBound, (size_t bytes, const LZ4F_preferences_t *how),          \
+	  (bytes, how))                                                                            \
+	S(size_t, LZ4F_compressFrame,                                                              \
+	  (void *dst, size_t capacity, const void *src, size_t bytes,                              \
+	   const LZ4F_preferences_t *how),                                                         \
+	  (dst, capacity, src, bytes, how))                                                        \
 	S(LZ4F_errorCode_t, LZ4F_createDecompressionContext, (LZ4F_dctx * *context, unsigned v),   \
 	  (context, v))                                                                            \
 	S_FREE(LZ4F_errorCode_t, LZ4F_freeDecompressionContext, (LZ4F_dctx * context), (context))  \

@@ -12,7 +12,10 @@
 	  (z_streamp stream, int level, int method, int window, int memory, int strategy,          \
 	   const char *version, int bytes),                                                        \
 	  (stream, level, method, window, memory, strategy, version, bytes))                       \
+	S(uLong, compressBound, (uLong bytes), (bytes))                                            \
 	S(int, deflate, (z_streamp stream, int flush), (stream, flush))                            \
+	S(int, deflateReset, (z_streamp stream), (stream))                                         \
+	S(int, deflateSetHeader, (z_streamp stream, gz_headerp header), (stream, header))          \
 	S(int, deflateEnd, (z_streamp stream), (stream))                                           \
 	S(int, inflateInit2_, (z_streamp stream, int window, const char *version, int bytes),      \
 	  (stream, window, version, bytes))                                                        \

@@ -17,9 +17,6 @@
 	S(size_t, ZSTD_compress2,                                                                  \
 	  (ZSTD_CCtx * context, void *dst, size_t capacity, const void *src, size_t bytes),        \
 	  (context, dst, capacity, src, bytes))                                                    \
-	S(size_t, ZSTD_compressStream2,                                                            \
-	  (ZSTD_CCtx * context, ZSTD_outBuffer * out, ZSTD_inBuffer * in, ZSTD_EndDirective end),  \
-	  (context, out, in, end))                                                                 \
 	S(ZSTD_DCtx *, ZSTD_createDCtx, (void), ())                                                \
 	S_FREE(size_t, ZSTD_freeDCtx, (ZSTD_DCtx * context), (context))                            \
 	S(size_t, ZSTD_DCtx_setParameter, (ZSTD_DCtx * context, ZSTD_dParameter p, int value),     \

@@ -204,6 +204,55 @@ fails() # ARGUMENT...
 	gzip -dc part0.gz part1.gz part2.gz | cmp - sorted
 }
 
+@test "the bytes of a result do not depend on the number of threads; programs show its sizes" {
+	for i in {1..6}; do cat in; done | sort >big.s
+	for f in gzip zstd lz4; do
+		"$xsort" --compress-output=$f --parallel=1 -o want big.s
+		unpack $f <want | cmp - big.s
+		for n in 2 3 8 16; do
+			"$xsort" --compress-output=$f --parallel=$n big.s | cmp - want
+			"$xsort" --decompress --parallel=$n want | cmp - big.s
+			cat want | "$xsort" --decompress --parallel=$n | cmp - big.s
+		done
+		mv want want.$f
+	done
+	frames=$((($(stat -c %s big.s) - 1) / (1 << 20) + 1))
+	[ $frames -gt 5 ]
+	zstd -l want.zstd | grep -E "^ +$frames .*XXH64"
+	lz4 --list want.lz4 | grep -E "^ +$frames "
+}
+
+@test "members of other programs: BGZF, frames with and without sizes, members without" {
+	needs python3
+	for i in {1..6}; do cat in; done | sort >big.s
+	python3 -c '
+import struct, sys, zlib
+data = sys.stdin.buffer.read()
+for i in list(range(0, len(data), 65280)) + [len(data)]:
+    part = data[i:i + 65280]
+    z = zlib.compressobj(6, zlib.DEFLATED, -15)
+    body = z.compress(part) + z.flush()
+    sys.stdout.buffer.write(struct.pack("<4BI2BH2s2H", 31, 139, 8, 4, 0, 0, 255, 6, b"BC", 2, len(body) + 25)
+        + body + struct.pack("<2I", zlib.crc32(part), len(part)))' <big.s >p.bgzf
+	gzip -dc <p.bgzf | cmp - big.s
+	split -n l/7 big.s part.
+	for part in part.*; do zstd -qc "$part"; done >p.sized
+	for part in part.*; do zstd -qc <"$part"; done >p.zstd
+	for part in part.*; do lz4 -qc --content-size "$part"; lz4 -qc -B4 -BX <"$part"; done >p.lz4
+	for part in part.*; do gzip -1c <"$part"; done >p.gzip
+	{ skippable 5; cat p.sized; skippable 70000; skippable 9; cat p.zstd; skippable 0; } >p.mixed
+	for n in 1 3 16; do
+		for p in p.bgzf p.sized p.zstd p.gzip; do
+			"$xsort" --decompress --parallel=$n $p | cmp - big.s
+			cat $p | "$xsort" --decompress --parallel=$n | cmp - big.s
+			"$xsort" --decompress --parallel=$n -S 12M $p | cmp - big.s
+		done
+		"$xsort" --decompress --parallel=$n p.lz4 | cmp - <(sort -m big.s big.s)
+		"$xsort" --decompress --parallel=$n p.mixed | cmp - <(sort -m big.s big.s)
+	done
+	! command -v pzstd || pzstd -qc big.s | "$xsort" --decompress | cmp - big.s
+}
+
 @test "a result without a suffix that tells its format is refused" {
 	run -2 "$xsort" --compress-output in
 	[ "$output" = "xsort: --compress-output needs a format, or -o with a name that tells it" ]
