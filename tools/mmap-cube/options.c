@@ -275,6 +275,8 @@ static const struct setting settings[] = {
 	{ "temporary-directory", "DIR",
 	  "put the copy of a piped INPUT, and points while they are sorted, in DIR", TO(common),
 	  .call = tmpdir_add, .letter = 'T', .by = SORTERS | APPEND | JUDGES },
+	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024,
+	  .by = LOADERS | EXPORT | QUERIES | CHECK | REORGANISE },
 	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(common.stats), .optional = true,
 	  .by = LOADERS | EXPORT | QUERIES | CHECK | REORGANISE | JUDGES },

@@ -44,7 +44,7 @@ static int keep(struct sp__loading *l, const struct sp_cube_box *box)
 	if (!rc)
 		rc = sp__extents_read(&l->extents, l->err);
 	if (!rc)
-		rc = sp__transfer_box(&l->transfer, SP__OP_READ, &cells, keep_cell, l);
+		rc = sp__transfers_box(&l->transfers, SP__OP_READ, &cells, keep_cell, l, l->err);
 	if (!rc && sp__extents_damaged(&l->extents, x))
 		rc = refuse(l, SP_ECORRUPT, "a checksum differs: run check");
 	sp__extents_close(&l->extents);

@@ -103,7 +103,7 @@ static int load_slab(struct sp__loading *l, const struct sp__loadslab *slab,
 		begin_reading(l, next);
 	sp__charge_work(&l->file->env, 0, 0, slab->bytes);
 	if (!rc)
-		rc = sp__transfer_box(&l->transfer, SP__OP_WRITE, &cells, fill_cell, l);
+		rc = sp__transfers_box(&l->transfers, SP__OP_WRITE, &cells, fill_cell, l, l->err);
 	if (!rc)
 		rc = sp__extents_write(&l->extents, l->err);
 	sp__extents_close(&l->extents);
@@ -198,7 +198,7 @@ int sp__loading_open(struct sp__loading *l)
 		rc = sp__loadinput_begin(&l->input, in_sequence(l) && !l->whole);
 	l->read_err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	l->input.err = &l->read_err;
-	return rc ? rc : sp__transfer_open(&l->transfer, l->file, l->stats, l->err);
+	return rc ? rc : sp__transfers_open(&l->transfers, l->file, l->stats, l->err);
 }
 
 /* Makes the slab that begins at `at`, in the order of the input, with its buffer. */
@@ -269,8 +269,7 @@ int sp__loading_slabs(struct sp__loading *l, uint64_t first)
 
 void sp__loading_close(struct sp__loading *l)
 {
-	if (l->transfer.file)
-		sp__transfer_close(&l->transfer);
+	sp__transfers_close(&l->transfers);
 	l->input.err = l->err;
 	sp__pages_free(l->buffer[0], l->buffer_bytes);
 	sp__budget_credit(&l->file->env.budget, l->buffer_bytes);

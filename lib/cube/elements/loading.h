@@ -10,7 +10,7 @@
 #include "cube/elements/growth.h"
 #include "cube/input/input.h"
 #include "cube/mapping/tiles.h"
-#include "cube/file/transfer.h"
+#include "cube/file/transfers.h"
 
 /* Elements that are loaded together. */
 struct sp__loadslab {
@@ -53,7 +53,7 @@ struct sp__loading {
 	uint8_t *buffer[2];		 /* a slab each; equal if nothing is read ahead */
 	uint64_t buffer_bytes;		 /* total */
 	const struct sp__loadslab *slab; /* being written */
-	struct sp__transfer transfer;
+	struct sp__transfers transfers;
 	struct sp__extents extents;
 	/* Until it is joined, the task owns the input and the slab that it reads. */
 	struct sp__task reading;

@@ -16,14 +16,14 @@
 #include "cube/elements/elements.h"
 #include "cube/file/extents.h"
 #include "cube/mapping/tiles.h"
-#include "cube/file/transfer.h"
+#include "cube/file/transfers.h"
 #include "run/charge.h"
 
 struct query {
 	struct sp__cubefile *file;
 	struct sp_cube_stats *stats;
 	struct sp_errinfo *err;
-	struct sp__transfer transfer;
+	struct sp__transfers transfers;
 	sp_cube_sink sink;
 	void *arg;
 	struct sp__tiles tiles;
@@ -93,8 +93,8 @@ static int read_slab(struct query *q, const struct sp_cube_box *slab)
 			rc = sp__extents_read(&q->extents, q->err);
 	}
 	if (!rc)
-		rc = sp__transfer_box(&q->transfer, SP__OP_READ, &cells,
-				      q->sink || table ? look : NULL, q);
+		rc = sp__transfers_box(&q->transfers, SP__OP_READ, &cells,
+				       q->sink || table ? look : NULL, q, q->err);
 	if (!rc)
 		rc = check_slab(q);
 	sp__charge_work(&q->file->env, 0, 0, bytes);
@@ -215,10 +215,10 @@ static int run_query(struct query *q, const struct sp_cube_box *box)
 	int rc = open_query(q);
 
 	if (!rc) {
-		rc = sp__transfer_open(&q->transfer, c, q->stats, q->err);
+		rc = sp__transfers_open(&q->transfers, c, q->stats, q->err);
 		if (!rc)
 			rc = read_box(q, &tight, c->superblock.shape.ndims - 1);
-		sp__transfer_close(&q->transfer);
+		sp__transfers_close(&q->transfers);
 	}
 	free(q->blank);
 	sp__env_note(&c->env, &q->stats->run, false);

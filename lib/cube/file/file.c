@@ -10,6 +10,7 @@
 #include "cube/file/volumes.h"
 #include "datafile/lock.h"
 #include "io/volume.h"
+#include "run/memory.h"
 
 const char *sp__cube_unfinished(const struct sp__cube_superblock *h)
 {
@@ -47,6 +48,11 @@ int sp__cube_damaged(const struct sp__cubefile *c, uint64_t block, struct sp_err
 	return sp__errf(err, SP_ECORRUPT, "read", c->path,
 			(long long)(block * c->superblock.block_bytes),
 			"a checksum differs: run check");
+}
+
+unsigned sp__cube_threads(const struct sp__cubefile *c)
+{
+	return c->env.device ? 1 : sp__threads(c->opts.run.parallel);
 }
 
 uint64_t sp__cube_slab_bytes(const struct sp__cubefile *c)

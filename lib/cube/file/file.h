@@ -78,6 +78,8 @@ SP_MUST_CHECK int sp__cube_end_change(struct sp__cubefile *c, struct sp_errinfo 
 void sp__cube_hollow(struct sp__cubefile *c, bool hollow);
 /* Waits until the cells that were written are on their devices. */
 SP_MUST_CHECK int sp__cube_sync(const struct sp__cubefile *c, struct sp_errinfo *err);
+/* Returns the number of threads for work on a cube: 1 on a simulated device. */
+unsigned sp__cube_threads(const struct sp__cubefile *c);
 /* Returns the bytes of memory for one slab of a query or a load, without the I/O buffers. */
 uint64_t sp__cube_slab_bytes(const struct sp__cubefile *c);
 

@@ -64,20 +64,28 @@ static void each_cell(void *arg, const struct sp__lanerequest *q)
 	}
 }
 
-int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file,
-		      struct sp_cube_stats *stats, struct sp_errinfo *err)
+uint64_t sp__transfer_memory(const struct sp__cubefile *file)
+{
+	return file->env.budget.limit_bytes / 4;
+}
+
+unsigned sp__transfer_depth(const struct sp__cubefile *file)
+{
+	return file->opts.depth ? file->opts.depth : file->env.device ? 1 : DEPTH;
+}
+
+int sp__transfer_open_share(struct sp__transfer *t, unsigned share, struct sp__cubefile *file,
+			    struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
 	const struct sp__cube_superblock *h = &file->superblock;
 	const struct sp_cube_opts *o = &file->opts;
 	const struct sp__runlanes_opts lo = {
 		.volumes = h->mapping.basic.volumes,
-		.depth = o->depth	    ? o->depth
-			 : file->env.device ? 1
-					    : DEPTH,
+		.depth = sp__transfer_depth(file) / share,
 		.block_bytes = h->block_bytes,
 		.cell_blocks = h->cell_blocks,
 		.request_bytes = o->request_bytes ? o->request_bytes : SP__TRANSFER_BYTES,
-		.limit_bytes = file->env.budget.limit_bytes / 4,
+		.limit_bytes = sp__transfer_memory(file) / share,
 		.queue = { .engine = o->run.engine,
 			   .trace = file->env.trace,
 			   .device = file->env.device },
@@ -106,6 +114,12 @@ int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file,
 	return rc;
 }
 
+int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file,
+		      struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	return sp__transfer_open_share(t, 1, file, stats, err);
+}
+
 void sp__transfer_begin(struct sp__transfer *t, enum sp__op op, sp__cell_fn fn, void *arg)
 {
 	const struct sp__cubefile *c = t->file;
@@ -119,7 +133,7 @@ void sp__transfer_begin(struct sp__transfer *t, enum sp__op op, sp__cell_fn fn, 
 
 int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells)
 {
-	t->stats->cells += sp__box_cells(cells, t->file->superblock.shape.ndims);
+	t->cells += sp__box_cells(cells, t->file->superblock.shape.ndims);
 	for (unsigned v = 0; v < t->lanes.opts.volumes; v++) {
 		sp__fragwalk_begin(&t->walks[v], &t->file->superblock.fragments, cells, v);
 		t->lanes.lanes[v].filling = true;
@@ -137,7 +151,7 @@ static bool walk_mapping(void *source, struct sp__runlane *lane)
 int sp__transfer_mapped(struct sp__transfer *t, const struct sp__mapping *m,
 			const struct sp_cube_box *cells)
 {
-	t->stats->cells += sp__box_cells(cells, m->grid.n);
+	t->cells += sp__box_cells(cells, m->grid.n);
 	for (unsigned v = 0; v < t->lanes.opts.volumes; v++) {
 		sp__cubewalk_begin(&t->walks[v].walk, m, cells, v);
 		t->lanes.lanes[v].fill = walk_mapping;
@@ -151,7 +165,7 @@ int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells)
 	const struct sp__basicgrid *b = &t->file->superblock.mapping.basic;
 	uint64_t volume = b->volumes > 1 ? block / b->volume_blocks : 0;
 
-	t->stats->cells += cells;
+	t->cells += cells;
 	(void)sp__runlane_add(&t->lanes.lanes[volume], block, cells);
 	return sp__runlanes_feed(&t->lanes);
 }
@@ -189,6 +203,7 @@ void sp__transfer_close(struct sp__transfer *t)
 		st->volume_bytes[v] += lane->bytes;
 	}
 	st->seeks += t->lanes.seeks;
+	st->cells += t->cells;
 	sp__runlanes_close(&t->lanes);
 	st->cell_bytes = st->cells * t->file->cell_bytes;
 	st->transfer_s += (double)(sp__env_now_ns(&t->file->env) - t->begin_ns) * 1e-9;

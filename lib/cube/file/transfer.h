@@ -20,6 +20,7 @@ struct sp__transfer {
 	void *arg;
 	struct sp__runlanes lanes;  /* one of each volume */
 	struct sp__fragwalk *walks; /* their sources */
+	uint64_t cells; /* that were moved; the statistics are changed on closing only */
 	uint64_t charged_bytes, begin_ns;
 };
 
@@ -33,6 +34,13 @@ uint64_t sp__transfer_gap(const struct sp__cube_superblock *h, bool no_coalesce)
  */
 SP_MUST_CHECK int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file,
 				    struct sp_cube_stats *stats, struct sp_errinfo *err);
+/* Opens one of `share` transfers that together have the depth and the memory of one. */
+SP_MUST_CHECK int sp__transfer_open_share(struct sp__transfer *t, unsigned share,
+					  struct sp__cubefile *file, struct sp_cube_stats *stats,
+					  struct sp_errinfo *err);
+/* Return the requests outstanding on each volume, and the memory of requests, of all transfers. */
+unsigned sp__transfer_depth(const struct sp__cubefile *file);
+uint64_t sp__transfer_memory(const struct sp__cubefile *file);
 /*
  * Moves the cells of any number of boxes: begin, cells of each box, end, which waits for the last
  * one.  After an error sp__transfer_end() is not called.

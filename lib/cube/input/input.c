@@ -4,19 +4,21 @@
  *
  * The first bytes of an input tell whether it is a .npy file; those of a pipe are held until its
  * elements are read.  If the length of a pipe must be known, or its elements are not read in
- * sequence, it is copied to a temporary file.
+ * sequence, it is copied to a temporary file.  Threads read a file by ranges.
  */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/deal.h"
 #include "base/err.h"
 #include "base/whole.h"
 #include "cube/input/input.h"
 #include "cube/input/npy.h"
 
 #define COPY_BYTES (1 << 20)
+#define ITEM_BYTES (UINT64_C(1) << 20) /* that a thread reads */
 #define OFFSET_MAX (UINT64_C(1) << 62)
 
 static int read_error(const struct sp__loadinput *in, int code, uint64_t offset, const char *text)
@@ -38,7 +40,8 @@ static ssize_t read_pipe(struct sp__loadinput *in, void *to, size_t bytes)
 }
 
 /* Reads bytes at an offset; a pipe is already there. */
-static int read_range(struct sp__loadinput *in, void *data, uint64_t bytes, uint64_t offset)
+static int read_range(struct sp__loadinput *in, void *data, uint64_t bytes, uint64_t offset,
+		      struct sp_errinfo *err)
 {
 	uint8_t *to = data;
 
@@ -50,13 +53,15 @@ static int read_range(struct sp__loadinput *in, void *data, uint64_t bytes, uint
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return read_error(in, got ? -errno : SP_EFORMAT, offset,
-					  got ? "" : "the input ends before the last element");
+			return sp__errf(err, got ? -errno : SP_EFORMAT, "read", in->name,
+					(long long)offset, "%s",
+					got ? "" : "the input ends before the last element");
 		to += got;
 		offset += (uint64_t)got;
 		bytes -= (uint64_t)got;
 	}
-	in->at = offset;
+	if (!in->seekable)
+		in->at = offset;
 	return 0;
 }
 
@@ -67,7 +72,7 @@ int sp__loadinput_skip(struct sp__loadinput *in, uint64_t bytes)
 
 	for (uint64_t n; !rc && bytes; bytes -= n) {
 		n = sp__min(bytes, sizeof(nowhere));
-		rc = read_range(in, nowhere, n, in->at);
+		rc = read_range(in, nowhere, n, in->at, in->err);
 	}
 	return rc;
 }
@@ -83,34 +88,91 @@ static void swap_numbers(uint8_t *data, uint64_t bytes, uint32_t size)
 		}
 }
 
-int sp__loadinput_read(struct sp__loadinput *in, const struct sp_cube_box *box, uint8_t *elements)
+/* A box of the input, as rows of elements that are contiguous in it. */
+struct rows {
+	struct sp__loadinput *in;
+	struct sp_cube_box box; /* in the order of the dimensions of the input */
+	unsigned whole;		/* dimensions that a row covers */
+	uint64_t row_bytes, bytes, item_bytes;
+	uint8_t *to;
+};
+
+static void set_rows(struct rows *r, const struct sp_cube_box *box)
 {
+	const struct sp__loadinput *in = r->in;
 	const struct sp_cube_shape *s = &in->file->superblock.shape;
-	uint64_t bytes = s->element_bytes, x[SP_CUBE_DIMS_MAX];
-	unsigned whole = 0; /* dimensions that one read covers */
-	uint8_t *to = elements;
-	struct sp_cube_box ordered;
-	int rc;
 
 	for (unsigned i = 0; i < s->ndims; i++) {
-		ordered.lo[i] = x[i] = box->lo[in->order[i]];
-		ordered.hi[i] = box->hi[in->order[i]];
-		ordered.stride[i] = 1;
+		r->box.lo[i] = box->lo[in->order[i]];
+		r->box.hi[i] = box->hi[in->order[i]];
+		r->box.stride[i] = 1;
 	}
-	for (bool all = true; all && whole < s->ndims; whole++) {
-		bytes *= sp__box_count(&ordered, whole);
-		all = sp__box_count(&ordered, whole) == in->count[in->order[whole]];
+	r->row_bytes = s->element_bytes;
+	for (bool all = true; all && r->whole < s->ndims; r->whole++) {
+		r->row_bytes *= sp__box_count(&r->box, r->whole);
+		all = sp__box_count(&r->box, r->whole) == in->count[in->order[r->whole]];
 	}
-	do {
-		uint64_t offset = in->offset;
+	r->bytes = s->element_bytes * sp__box_cells(&r->box, s->ndims);
+	r->item_bytes = sp__max(ITEM_BYTES / s->element_bytes, 1) * s->element_bytes;
+}
 
-		for (unsigned i = 0; i < s->ndims; i++)
-			offset += x[i] * in->pitch[in->order[i]];
-		rc = read_range(in, to, bytes, offset);
-		to += bytes;
-	} while (!rc && sp__box_next(&ordered, whole, s->ndims, x));
-	if (!rc && in->big_endian && s->type != SP_CUBE_BYTES)
-		swap_numbers(elements, (uint64_t)(to - elements), s->element_bytes);
+/* Returns the offset of a row in the input. */
+static uint64_t row_offset(const struct rows *r, uint64_t row)
+{
+	const struct sp__loadinput *in = r->in;
+	uint64_t offset = in->offset;
+
+	for (unsigned i = 0; i < in->file->superblock.shape.ndims; i++) {
+		uint64_t count = i < r->whole ? 1 : sp__box_count(&r->box, i);
+
+		offset += (r->box.lo[i] + row % count) * in->pitch[in->order[i]];
+		row /= count;
+	}
+	return offset;
+}
+
+/* Reads some bytes of the elements, which begin and end with an element. */
+static int read_item(void *arg, unsigned worker, uint64_t item, struct sp_errinfo *err)
+{
+	const struct rows *r = arg;
+	uint64_t at = item * r->item_bytes, end = sp__min(at + r->item_bytes, r->bytes), n;
+	int rc = 0;
+
+	(void)worker;
+	for (; !rc && at < end; at += n) {
+		uint64_t skip = at % r->row_bytes;
+
+		n = sp__min(end - at, r->row_bytes - skip);
+		rc = read_range(r->in, r->to + at, n, row_offset(r, at / r->row_bytes) + skip,
+				err);
+	}
+	return rc;
+}
+
+static int swap_item(void *arg, unsigned worker, uint64_t item, struct sp_errinfo *err)
+{
+	const struct rows *r = arg;
+	uint64_t at = item * r->item_bytes;
+
+	(void)worker;
+	(void)err;
+	swap_numbers(r->to + at, sp__min(r->item_bytes, r->bytes - at),
+		     r->in->file->superblock.shape.element_bytes);
+	return 0;
+}
+
+int sp__loadinput_read(struct sp__loadinput *in, const struct sp_cube_box *box, uint8_t *elements)
+{
+	struct rows r = { .in = in, .to = elements };
+	unsigned threads = sp__cube_threads(in->file);
+	uint64_t items;
+	int rc;
+
+	set_rows(&r, box);
+	items = sp__div_up(r.bytes, r.item_bytes);
+	rc = sp__deal(in->seekable ? threads : 1, items, read_item, &r, in->err);
+	if (!rc && in->big_endian && in->file->superblock.shape.type != SP_CUBE_BYTES)
+		rc = sp__deal(threads, items, swap_item, &r, in->err);
 	return rc;
 }
 
@@ -293,13 +355,14 @@ static int read_npy_header(struct sp__loadinput *in, struct sp_cube_load_opts *o
 	if (opts->ordered || opts->offset || opts->big_endian)
 		return sp__errf(in->err, SP_ESYNTAX, "load", in->name, -1,
 				"a .npy file says itself what order, offset and byte order it has");
-	rc = read_range(in, header, SP__NPY_PREFIX, 0);
+	rc = read_range(in, header, SP__NPY_PREFIX, 0, in->err);
 	if (rc)
 		return rc;
 	bytes = sp__npy_header_bytes(header);
 	if (!bytes)
 		return read_error(in, SP_EFORMAT, 0, "is no .npy file");
-	rc = read_range(in, header + SP__NPY_PREFIX, bytes - SP__NPY_PREFIX, SP__NPY_PREFIX);
+	rc = read_range(in, header + SP__NPY_PREFIX, bytes - SP__NPY_PREFIX, SP__NPY_PREFIX,
+			in->err);
 	if (rc)
 		return rc;
 	memcpy(shape.dims, in->count, sizeof(shape.dims));
