@@ -69,3 +69,81 @@ empty()
 		cmp many1 many$threads
 	done
 }
+
+# 200,000 lines in random order, 43,000 of which name an element again
+lines()
+{
+	awk 'BEGIN { srand(5); for (i = 0; i < 200000; i++)
+		printf "%d,%d,%d,%d\n", rand() * 88, rand() * 67, rand() * 145, i }' > in.csv
+}
+
+@test "a load from CSV has the same bytes with any number of threads and any memory" {
+	lines
+	empty one
+	"$cube" load --parallel=1 one in.csv
+	awk -F, '{ last[$1 "," $2 "," $3] = $4 } END { for (x in last) print x "," last[x] }' in.csv |
+		sort > expected
+	"$cube" export --format=csv one | grep -v ',0$' | sort > got
+	grep -v ',0$' expected | cmp - got
+	for threads in 2 3 8 16; do
+		empty many
+		"$cube" load --parallel=$threads many in.csv
+		cmp one many
+		empty many
+		"$cube" load -S 3M --parallel=$threads --format=csv many - < <(cat in.csv)
+		cmp one many
+	done
+}
+
+@test "sums of a roll-up do not depend on the number of threads" {
+	lines
+	for threads in 1 2 16; do
+		rm -f many
+		"$cube" create many --dims=9x67x15 --dtype=f32 --mapping=naive
+		"$cube" load --parallel=$threads --rollup=0:10 --rollup=2:10 many in.csv
+		[ -e one ] || cp many one
+		cmp one many
+	done
+}
+
+@test "lines that change a complete cube have the same result with any number of threads" {
+	raw
+	lines
+	for threads in 1 2 16; do
+		empty many
+		"$cube" load --parallel=$threads many in.raw
+		"$cube" load --parallel=$threads many in.csv
+		[ -e one ] || cp many one
+		cmp one many
+	done
+}
+
+@test "the first invalid line is reported, with any number of threads" {
+	lines
+	sed '100,109s/.*/ \t/; 190000s/,/;/; 150000s/^[^,]*/88/' in.csv > bad.csv
+	for threads in 1 2 16; do
+		empty many
+		run -2 "$cube" load --parallel=$threads many bad.csv
+		[[ $output == *"bad.csv: line 150000: coordinate 88 of dimension 0 is not below 88" ]]
+		run -2 "$cube" load --parallel=$threads --format=csv many - < <(cat bad.csv)
+		[[ $output == *"-: line 150000: "* ]]
+		sed 149999q bad.csv > good.csv
+		run -0 "$cube" load --parallel=$threads many good.csv
+		[[ $output == *"10 blank"* ]]
+	done
+}
+
+@test "a header after many blank lines is skipped, and an unclosed one is refused" {
+	lines
+	yes "" | head -n 400000 > blank
+	for threads in 1 16; do
+		empty many
+		(cat blank; echo '"x
+y",y,z,value'; cat in.csv; printf '1,2,3,4') > good.csv
+		"$cube" load --parallel=$threads many good.csv
+		[ "$("$cube" get many 1,2,3)" = 4 ]
+		(cat blank; echo '"x,y,z,value'; cat in.csv) > bad.csv
+		run -2 "$cube" load --parallel=$threads many bad.csv
+		[[ $output == *"line 400001: "* ]]
+	done
+}

@@ -64,17 +64,23 @@ static int by_block(const void *a, const void *b)
 	return SP__ORDER(d->block, e->block);
 }
 
+static void close_sums(struct sp__change *ch)
+{
+	for (size_t i = 0; i < ch->n; i++)
+		sp__extents_close(&ch->extents[i].sums);
+	ch->n = 0;
+}
+
 void sp__change_close(struct sp__change *ch)
 {
-	if (ch->transfer.file)
-		sp__transfer_close(&ch->transfer);
+	close_sums(ch);
 	free(ch->extents);
 	free(ch->data);
 	sp__budget_credit(&ch->file->env.budget, ch->charged);
 }
 
 /* Allocates as many extents as fit, at least one. */
-int sp__change_open(struct sp__change *ch, uint64_t bytes, struct sp_cube_stats *stats)
+int sp__change_open(struct sp__change *ch, uint64_t bytes)
 {
 	uint64_t each;
 
@@ -87,7 +93,7 @@ int sp__change_open(struct sp__change *ch, uint64_t bytes, struct sp_cube_stats 
 		return sp__err(ch->err, -ENOMEM, "malloc", NULL, -1);
 	ch->charged = ch->capacity * each;
 	sp__budget_charge(&ch->file->env.budget, ch->charged);
-	return sp__transfer_open(&ch->transfer, ch->file, stats, ch->err);
+	return 0;
 }
 
 static struct sp__pointextent *extent_of(const struct sp__change *ch, const uint64_t *cell)
@@ -133,16 +139,17 @@ static int move_extents(struct sp__change *ch, enum sp__op op)
 	struct sp_cube_box cells;
 	int rc = 0;
 
-	sp__transfer_begin(&ch->transfer, op, op == SP__OP_READ ? keep_cell : give_cell, ch);
+	sp__transfer_begin(ch->transfer, op, op == SP__OP_READ ? keep_cell : give_cell, ch);
 	for (size_t i = 0; !rc && i < ch->n; i++) {
 		if (op == SP__OP_READ && ch->extents[i].absent)
 			continue;
 		cells_of(ch->file, &ch->extents[i], &cells);
-		rc = sp__transfer_cells(&ch->transfer, &cells);
+		rc = sp__transfer_cells(ch->transfer, &cells);
 	}
-	return rc ? rc : sp__transfer_end(&ch->transfer);
+	return rc ? rc : sp__transfer_end(ch->transfer);
 }
 
+/* Reads the entries of extents, unless that was done. */
 static int open_sums(struct sp__change *ch)
 {
 	struct sp_cube_box cells;
@@ -151,6 +158,8 @@ static int open_sums(struct sp__change *ch)
 	for (size_t i = 0; !rc && i < ch->n; i++) {
 		struct sp__pointextent *e = &ch->extents[i];
 
+		if (e->sums.n)
+			continue;
 		cells_of(ch->file, e, &cells);
 		rc = sp__extents_open(&e->sums, ch->file, &cells, ch->err);
 		if (!rc)
@@ -219,7 +228,7 @@ static int mark_extents(struct sp__change *ch)
 
 	for (size_t i = 0; !rc && i < ch->n; i++)
 		rc = sp__extents_mark(&ch->extents[i].sums, ch->err);
-	return rc ? rc : sp__cube_sync(ch->file, ch->err);
+	return rc;
 }
 
 /* Writes an extent to the log before it is written to its location; a new one needs no log. */
@@ -241,32 +250,32 @@ static int log_extent(struct sp__change *ch)
 	return sp__putlog_write(ch->file, e->block, sum, e->data, ch->err);
 }
 
-static int change_extents(struct sp__change *ch)
+int sp__change_read(struct sp__change *ch)
 {
-	int rc = move_extents(ch, SP__OP_READ);
+	int rc = open_sums(ch);
 
+	if (!rc)
+		rc = move_extents(ch, SP__OP_READ);
 	if (!rc)
 		rc = prepare_extents(ch);
 	if (!rc)
 		rc = apply_points(ch);
-	if (!rc && ch->repeatable)
-		rc = mark_extents(ch);
-	if (!rc && ch->logged)
-		rc = log_extent(ch);
-	if (!rc)
-		rc = move_extents(ch, SP__OP_WRITE);
-	if (!rc && (ch->repeatable || ch->logged))
-		rc = sp__cube_sync(ch->file, ch->err);
-	for (size_t i = 0; !rc && i < ch->n; i++)
-		rc = sp__extents_write(&ch->extents[i].sums, ch->err);
-	return rc;
+	return rc || !ch->repeatable ? rc : mark_extents(ch);
 }
 
-static void close_sums(struct sp__change *ch)
+int sp__change_write(struct sp__change *ch)
 {
-	for (size_t i = 0; i < ch->n; i++)
-		sp__extents_close(&ch->extents[i].sums);
-	ch->n = 0;
+	return move_extents(ch, SP__OP_WRITE);
+}
+
+int sp__change_end(struct sp__change *ch)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < ch->n; i++)
+		rc = sp__extents_write(&ch->extents[i].sums, ch->err);
+	close_sums(ch);
+	return rc;
 }
 
 static void add_extent(struct sp__change *ch, uint64_t block)
@@ -277,30 +286,39 @@ static void add_extent(struct sp__change *ch, uint64_t block)
 	ch->n++;
 }
 
-int sp__change_points(struct sp__change *ch, struct sp__point *points, size_t n,
+void sp__change_begin(struct sp__change *ch, struct sp__point *points, size_t n,
 		      const uint8_t *values)
 {
-	int rc = 0;
-
 	if (n)
 		qsort(points, n, sizeof(*points), by_position);
 	ch->points = points;
 	ch->npoints = n;
 	ch->values = values;
-	while (!rc && ch->npoints) {
-		for (size_t i = 0; i < ch->npoints; i++) {
-			if (ch->n && ch->extents[ch->n - 1].block == ch->points[i].block)
-				continue;
-			if (ch->n == ch->capacity)
-				break;
-			add_extent(ch, ch->points[i].block);
-		}
-		rc = open_sums(ch);
-		if (!rc)
-			rc = change_extents(ch);
-		close_sums(ch);
+}
+
+bool sp__change_next(struct sp__change *ch)
+{
+	for (size_t i = 0; i < ch->npoints; i++) {
+		if (ch->n && ch->extents[ch->n - 1].block == ch->points[i].block)
+			continue;
+		if (ch->n == ch->capacity)
+			break;
+		add_extent(ch, ch->points[i].block);
 	}
-	return rc;
+	return ch->n;
+}
+
+int sp__change_logged(struct sp__change *ch)
+{
+	int rc = sp__change_read(ch);
+
+	if (!rc && ch->logged)
+		rc = log_extent(ch);
+	if (!rc)
+		rc = sp__change_write(ch);
+	if (!rc && ch->logged)
+		rc = sp__cube_sync(ch->file, ch->err);
+	return rc ? rc : sp__change_end(ch);
 }
 
 /* Checks that this load has changed all extents that an interrupted one was changing. */
@@ -314,8 +332,8 @@ static int check_changed(const struct sp__change *ch)
 	return 0;
 }
 
-/* Fills the extents of the group that are absent. */
-static int fill_group(struct sp__change *ch)
+/* Keeps the extents of the group that are absent. */
+static int keep_absent(struct sp__change *ch)
 {
 	size_t absent = 0;
 	int rc;
@@ -325,38 +343,32 @@ static int fill_group(struct sp__change *ch)
 	if (!rc)
 		rc = check_changed(ch);
 	for (size_t i = 0; !rc && i < ch->n; i++) {
-		if (ch->extents[i].absent)
-			ch->extents[absent++] = ch->extents[i];
+		struct sp__pointextent *e = &ch->extents[i];
+
+		if (e->absent)
+			ch->extents[absent++] = *e;
 		else
-			sp__extents_close(&ch->extents[i].sums);
+			sp__extents_close(&e->sums);
 	}
 	if (!rc)
 		ch->n = absent;
-	if (!rc && absent)
-		rc = change_extents(ch);
-	close_sums(ch);
 	return rc;
 }
 
-int sp__change_absent(struct sp__change *ch)
+int sp__change_absent(struct sp__change *ch, const struct sp_cube_box *box, uint64_t *x)
 {
 	const struct sp__cube_superblock *h = &ch->file->superblock;
-	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
-	struct sp_cube_box all = { 0 };
 	bool more = true;
 	int rc = 0;
 
-	for (unsigned i = 0; i < h->shape.ndims; i++) {
-		all.hi[i] = (h->shape.dims[i] - 1) / h->shape.tile[i];
-		all.stride[i] = i ? 1 : h->extent_cells;
+	while (!rc && !ch->n && more) {
+		while (more && ch->n < ch->capacity) {
+			add_extent(ch, sp__fragments_block(&h->fragments, x));
+			more = sp__box_next(box, 0, h->shape.ndims, x);
+		}
+		rc = keep_absent(ch);
 	}
-	while (!rc && more) {
-		add_extent(ch, sp__fragments_block(&h->fragments, x));
-		more = sp__box_next(&all, 0, h->shape.ndims, x);
-		if (ch->n == ch->capacity || !more)
-			rc = fill_group(ch);
-	}
-	return rc;
+	return rc ? rc : more;
 }
 
 int sp__change_restore(struct sp__change *ch, uint64_t block, const uint8_t *extent)

@@ -19,7 +19,7 @@
 #include "cube/elements/csv.h"
 #include "cube/elements/elements.h"
 #include "cube/elements/loading.h"
-#include "cube/elements/change.h"
+#include "cube/elements/merge.h"
 #include "run/charge.h"
 
 struct lines {
@@ -32,7 +32,7 @@ struct lines {
 	uint8_t *values;
 	size_t n, capacity;
 	uint64_t charged;
-	struct sp__change change;
+	struct sp__merge merge;
 	bool begun; /* the cube is changed, or will not be */
 };
 
@@ -45,7 +45,7 @@ static int begin(struct lines *l)
 	if (l->begun)
 		return 0;
 	l->begun = true;
-	return sp__load_begin(l->file, l->change.sum ? SP__LOADING_SUMS : SP__LOADING_POINTS,
+	return sp__load_begin(l->file, l->merge.sum ? SP__LOADING_SUMS : SP__LOADING_POINTS,
 			      natural_order, 0, l->err);
 }
 
@@ -60,23 +60,41 @@ static int merge_batch(struct lines *l)
 	sp__charge_work(&l->file->env, n, 0, n * l->file->superblock.shape.element_bytes);
 	l->stats->elements += l->n;
 	l->n = 0;
-	return sp__change_points(&l->change, l->points, n, l->values);
+	return sp__merge_points(&l->merge, l->points, n, l->values);
+}
+
+static void locate(const struct sp__cubefile *c, const uint64_t *x, void *to)
+{
+	struct sp__point point = { 0 };
+
+	sp__point_locate(c, x, &point);
+	memcpy(to, &point, sizeof(point));
+}
+
+/* Adds points to the collected ones, as many as fit.  Returns their number. */
+static size_t collect(struct lines *l, const struct sp__csvpoints *p, size_t from)
+{
+	const size_t element = l->file->superblock.shape.element_bytes;
+	size_t n = sp__min(p->n - from, l->capacity - l->n);
+
+	memcpy(l->points + l->n, p->places + from * sizeof(*l->points), n * sizeof(*l->points));
+	memcpy(l->values + l->n * element, p->values + from * element, n * element);
+	for (size_t i = 0; i < n; i++, l->n++)
+		l->points[l->n].index = l->n;
+	return n;
 }
 
 static int load_lines(struct lines *l)
 {
-	const struct sp_cube_shape *s = &l->file->superblock.shape;
-	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
-	int rc;
+	struct sp__csvpoints p;
+	int rc = 0;
 
-	while (!(rc = sp__csvlines_next(&l->csv, x, l->values + l->n * s->element_bytes))) {
-		sp__point_locate(l->file, x, &l->points[l->n]);
-		l->points[l->n].index = l->n;
-		if (++l->n == l->capacity)
-			rc = merge_batch(l);
-		if (rc)
-			return rc;
-	}
+	while (!rc && !(rc = sp__csvlines_next(&l->csv, &p)))
+		for (size_t at = 0; !rc && at < p.n;) {
+			at += collect(l, &p, at);
+			if (l->n == l->capacity)
+				rc = merge_batch(l);
+		}
 	return rc < 0 ? rc : l->n ? merge_batch(l) : 0;
 }
 
@@ -85,7 +103,7 @@ static int check_opts(struct lines *l)
 	const struct sp_cube_load_opts *o = l->opts;
 	const struct sp__cube_superblock *h = &l->file->superblock;
 
-	l->change.sum = sp__load_rolled(o);
+	l->merge.sum = sp__load_rolled(o);
 	for (unsigned i = h->shape.ndims; i < SP_CUBE_DIMS_MAX; i++)
 		if (o->rollup[i])
 			return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
@@ -93,44 +111,45 @@ static int check_opts(struct lines *l)
 	if (o->ordered || o->offset || o->big_endian || o->resume)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->csv.name, -1,
 				"order, offset, byte order and resuming do not apply to CSV");
-	if (l->change.sum && h->shape.type == SP_CUBE_BYTES)
+	if (l->merge.sum && h->shape.type == SP_CUBE_BYTES)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
 				"opaque elements cannot be summed");
-	for (uint32_t i = 0; l->change.sum && i < h->shape.element_bytes; i++)
+	for (uint32_t i = 0; l->merge.sum && i < h->shape.element_bytes; i++)
 		if (h->fill[i])
 			return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
 					"a roll-up needs a cube whose fill is 0");
-	l->change.repeatable = !l->change.sum;
-	l->change.again = h->loading == SP__LOADING_POINTS;
+	l->merge.repeatable = !l->merge.sum;
+	l->merge.again = h->loading == SP__LOADING_POINTS;
 	/* Points alone complete nothing else. */
-	return h->loading == SP__LOADING_POINTS && !l->change.sum
+	return h->loading == SP__LOADING_POINTS && !l->merge.sum
 		       ? 0
 		       : sp__cube_check_finished(l->file, "load", l->err);
 }
 
 /*
- * Half of the memory of a slab is for elements, including the memory of qsort(); the other half is
- * for extents.
+ * Half of the memory of a slab is for elements and lines, including the memory of sorting; the
+ * other half is for extents.
  */
 static int open_points(struct lines *l)
 {
-	uint64_t bytes = sp__cube_slab_bytes(l->file) / 2;
+	uint64_t bytes = sp__cube_slab_bytes(l->file) / 2, rest = bytes;
 	uint32_t element = l->file->superblock.shape.element_bytes;
 
-	l->capacity = sp__max(bytes / (2 * sizeof(*l->points) + element), 1);
+	rest -= sp__min(l->csv.charged, rest);
+	l->capacity = sp__max(rest / (SP__MERGE_POINT_BYTES + element), 1);
 	l->points = malloc(l->capacity * sizeof(*l->points));
 	l->values = malloc(l->capacity * element);
 	if (!l->points || !l->values)
 		return sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
-	l->charged = l->capacity * (2 * sizeof(*l->points) + element) + l->csv.capacity;
+	l->charged = l->capacity * (SP__MERGE_POINT_BYTES + element);
 	sp__budget_charge(&l->file->env.budget, l->charged);
-	return sp__change_open(&l->change, bytes, l->stats);
+	return sp__merge_open(&l->merge, l->capacity, bytes, l->stats);
 }
 
 /* Called after an error of open_points(), too. */
 static void close_points(struct lines *l)
 {
-	sp__change_close(&l->change);
+	sp__merge_close(&l->merge);
 	free(l->points);
 	free(l->values);
 	sp__budget_credit(&l->file->env.budget, l->charged);
@@ -139,13 +158,11 @@ static void close_points(struct lines *l)
 /* Reads all lines of the input of a complete cube before the first of them changes it. */
 static int check_lines(struct lines *l)
 {
-	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
-	uint8_t *value = malloc(l->file->superblock.shape.element_bytes);
-	int rc = value ? sp__csvlines_keep(&l->csv) : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
+	struct sp__csvpoints p;
+	int rc = sp__csvlines_keep(&l->csv);
 
 	while (!rc)
-		rc = sp__csvlines_next(&l->csv, x, value);
-	free(value);
+		rc = sp__csvlines_next(&l->csv, &p);
 	return rc < 0 ? rc : sp__csvlines_rewind(&l->csv);
 }
 
@@ -156,7 +173,7 @@ static int change_copy(void *arg)
 	int rc;
 
 	l->begun = true;
-	l->change.repeatable = false;
+	l->merge.repeatable = false;
 	rc = open_points(l);
 	if (!rc)
 		rc = load_lines(l);
@@ -177,7 +194,7 @@ static int load_aside(struct lines *l)
 
 	memcpy(copy.order, natural_order, sizeof(copy.order));
 	rc = sp__loading_aside(&copy);
-	if (rc <= 0 || !l->change.sum)
+	if (rc <= 0 || !l->merge.sum)
 		return rc;
 	return sp__errf(l->err, -ENOSPC, "load", l->file->path, -1,
 			"a roll-up into a complete cube needs space for a copy of it, which the "
@@ -194,7 +211,7 @@ static int load_in_place(struct lines *l)
 	if (!rc)
 		rc = begin(l);
 	if (!rc)
-		rc = sp__change_absent(&l->change);
+		rc = sp__merge_absent(&l->merge);
 	close_points(l);
 	return rc ? rc
 		  : sp__load_note(l->file, SP__LOADING_NONE, natural_order, s->dims[s->ndims - 1],
@@ -225,8 +242,14 @@ int sp__csv_load(struct sp__cubefile *file, const char *input, const struct sp_c
 		.opts = opts,
 		.stats = stats,
 		.err = err,
-		.csv = { .file = file, .rollup = opts->rollup, .name = input, .err = err },
-		.change = { .file = file, .err = err }
+		.csv = { .file = file,
+			 .rollup = opts->rollup,
+			 .name = input,
+			 .err = err,
+			 .place = locate,
+			 .place_bytes = sizeof(struct sp__point),
+			 .fd = -1 },
+		.merge = { .file = file, .err = err }
 	};
 	int rc = run_lines(&l);
 

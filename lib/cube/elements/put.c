@@ -22,12 +22,29 @@ static int end_put(struct sp__cubefile *c, struct sp_errinfo *err)
 	return rc ? rc : sp__putlog_erase(c, err);
 }
 
+static int open_change(struct sp__change *ch, struct sp__transfer *transfer,
+		       struct sp_cube_stats *stats)
+{
+	int rc = sp__change_open(ch, 0);
+
+	ch->transfer = transfer;
+	return rc ? rc : sp__transfer_open(transfer, ch->file, stats, ch->err);
+}
+
+static void close_change(struct sp__change *ch)
+{
+	if (ch->transfer && ch->transfer->file)
+		sp__transfer_close(ch->transfer);
+	sp__change_close(ch);
+}
+
 int sp__element_put(struct sp__cubefile *c, const uint64_t *x, const void *element,
 		    struct sp_errinfo *err)
 {
 	struct sp__change ch = { .file = c, .err = err, .logged = c->superblock.log_bytes > 0 };
 	struct sp_cube_stats stats = { 0 };
 	struct sp__point point = { 0 };
+	struct sp__transfer transfer = { 0 };
 	int rc = sp__put_settle(c, err);
 
 	sp__cube_hollow(c, false);
@@ -35,10 +52,13 @@ int sp__element_put(struct sp__cubefile *c, const uint64_t *x, const void *eleme
 	if (!rc)
 		rc = sp__cube_begin_change(c, err);
 	if (!rc)
-		rc = sp__change_open(&ch, 0, &stats);
-	if (!rc)
-		rc = sp__change_points(&ch, &point, 1, element);
-	sp__change_close(&ch);
+		rc = open_change(&ch, &transfer, &stats);
+	if (!rc) {
+		sp__change_begin(&ch, &point, 1, element);
+		(void)sp__change_next(&ch);
+		rc = sp__change_logged(&ch);
+	}
+	close_change(&ch);
 	return rc || !ch.logged ? rc : end_put(c, err);
 }
 
@@ -46,15 +66,16 @@ int sp__put_settle(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	struct sp__change ch = { .file = c, .err = err };
 	struct sp_cube_stats stats = { 0 };
+	struct sp__transfer transfer = { 0 };
 	int rc = sp__putlog_read(c, err);
 
 	if (rc || !c->pending.extent)
 		return rc;
 	sp__cube_hollow(c, false);
-	rc = sp__change_open(&ch, 0, &stats);
+	rc = open_change(&ch, &transfer, &stats);
 	if (!rc)
 		rc = sp__change_restore(&ch, c->pending.block, c->pending.extent);
-	sp__change_close(&ch);
+	close_change(&ch);
 	sp__putlog_forget(c);
 	return rc ? rc : end_put(c, err);
 }

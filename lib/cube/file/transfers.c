@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cuts boxes of cells into items and deals them to transfers (transfers.h).
- *
- * A box is cut along its last dimensions, whose cells are farthest apart, into several items per
- * thread, since items take different times.
+ * Cuts boxes of cells into items and deals them to transfers (transfers.h).  There are several items
+ * per thread, since items take different times.
  */
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/file/transfers.h"
+#include "cube/mapping/boxcut.h"
 
 #define ITEM_BYTES (UINT64_C(256) << 10) /* minimum of an item, and of the memory of a transfer */
 #define ITEMS_EACH 4			 /* items per thread */
@@ -59,68 +58,33 @@ struct sp__transfer *sp__transfers_of(struct sp__transfers *ts, unsigned worker,
 	return &ts->list[worker];
 }
 
-struct cutting {
+struct moving {
 	struct sp__transfers *transfers;
 	enum sp__op op;
-	const struct sp_cube_box *cells;
 	sp__cell_fn fn;
 	void *arg;
-	unsigned ndims;
-	uint64_t parts[SP_CUBE_DIMS_MAX]; /* along each dimension */
+	struct sp__boxcut cut;
 };
-
-/* Cuts a box into about that many items.  Returns their number. */
-static uint64_t cut(struct cutting *c, uint64_t wanted)
-{
-	uint64_t items = 1, unit = c->transfers->file->superblock.extent_cells;
-
-	for (unsigned i = c->ndims; i-- > 0;) {
-		uint64_t count = sp__div_up(sp__box_count(c->cells, i), i ? 1 : unit);
-
-		c->parts[i] = sp__min(count, sp__div_up(wanted, items));
-		items *= c->parts[i];
-	}
-	return items;
-}
-
-/* Returns one of the items. */
-static struct sp_cube_box item_box(const struct cutting *c, uint64_t item)
-{
-	struct sp_cube_box box = *c->cells;
-
-	for (unsigned i = 0; i < c->ndims; i++) {
-		uint64_t unit = i ? 1 : c->transfers->file->superblock.extent_cells;
-		uint64_t units = sp__div_up(sp__box_count(c->cells, i), unit);
-		uint64_t part = item % c->parts[i], step = unit * box.stride[i];
-
-		box.lo[i] += units * part / c->parts[i] * step;
-		if (part + 1 < c->parts[i])
-			box.hi[i] = c->cells->lo[i] + units * (part + 1) / c->parts[i] * step -
-				    box.stride[i];
-		item /= c->parts[i];
-	}
-	return box;
-}
 
 static int move_item(void *arg, unsigned worker, uint64_t item, struct sp_errinfo *err)
 {
-	struct cutting *c = arg;
-	struct sp_cube_box box = item_box(c, item);
+	struct moving *m = arg;
+	struct sp_cube_box box = sp__boxcut_item(&m->cut, item);
 
-	return sp__transfer_box(sp__transfers_of(c->transfers, worker, err), c->op, &box, c->fn,
-				c->arg);
+	return sp__transfer_box(sp__transfers_of(m->transfers, worker, err), m->op, &box, m->fn,
+				m->arg);
 }
 
 int sp__transfers_box(struct sp__transfers *ts, enum sp__op op, const struct sp_cube_box *cells,
 		      sp__cell_fn fn, void *arg, struct sp_errinfo *err)
 {
 	unsigned ndims = ts->file->superblock.shape.ndims;
-	struct cutting c = { ts, op, cells, fn, arg, ndims, { 0 } };
-	uint64_t wanted = sp__box_cells(cells, ndims) * ts->file->cell_bytes / ITEM_BYTES;
+	struct moving m = { .transfers = ts, .op = op, .fn = fn, .arg = arg };
+	uint64_t items = sp__box_cells(cells, ndims) * ts->file->cell_bytes / ITEM_BYTES;
 
-	wanted = sp__max(sp__min(wanted, ts->share > 1 ? ts->share * ITEMS_EACH : 1), 1);
-	wanted = cut(&c, wanted);
-	return sp__deal(sp__transfers_for(ts, wanted), wanted, move_item, &c, err);
+	items = sp__max(sp__min(items, ts->share > 1 ? ts->share * ITEMS_EACH : 1), 1);
+	items = sp__boxcut_init(&m.cut, cells, ndims, ts->file->superblock.extent_cells, items);
+	return sp__deal(sp__transfers_for(ts, items), items, move_item, &m, err);
 }
 
 void sp__transfers_close(struct sp__transfers *ts)

@@ -15,21 +15,39 @@ static int pass(struct sp__pointinput *in, const uint64_t *x, const uint8_t *val
 	return in->fn(in->arg, x, value);
 }
 
+static void keep_coordinates(const struct sp__cubefile *c, const uint64_t *x, void *to)
+{
+	memcpy(to, x, c->superblock.shape.ndims * sizeof(*x));
+}
+
+static int pass_all(struct sp__pointinput *in, const struct sp__csvpoints *p)
+{
+	const struct sp_cube_shape *s = &in->dataset->file->superblock.shape;
+	const uint64_t *x = (const uint64_t *)p->places;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < p->n; i++)
+		rc = pass(in, x + i * s->ndims, p->values + i * s->element_bytes);
+	return rc;
+}
+
 static int read_csv(struct sp__pointinput *in)
 {
+	const struct sp_cube_shape *s = &in->dataset->file->superblock.shape;
 	struct sp__csvlines csv = { .file = in->dataset->file,
 				    .rollup = in->opts->rollup,
 				    .name = in->name,
-				    .err = in->err };
-	uint64_t x[SP_CUBE_DIMS_MAX];
-	uint8_t *value = malloc(in->dataset->file->superblock.shape.element_bytes);
-	int rc = value ? sp__csvlines_open(&csv) : sp__err(in->err, -ENOMEM, "malloc", NULL, -1);
+				    .err = in->err,
+				    .place = keep_coordinates,
+				    .place_bytes = s->ndims * sizeof(uint64_t),
+				    .fd = -1 };
+	struct sp__csvpoints points;
+	int rc = sp__csvlines_open(&csv);
 
-	while (!rc && !(rc = sp__csvlines_next(&csv, x, value)))
-		rc = pass(in, x, value);
+	while (!rc && !(rc = sp__csvlines_next(&csv, &points)))
+		rc = pass_all(in, &points);
 	in->blank_lines = csv.blank;
 	sp__csvlines_close(&csv);
-	free(value);
 	return rc < 0 ? rc : 0;
 }
 
