@@ -147,3 +147,73 @@ y",y,z,value'; cat in.csv; printf '1,2,3,4') > good.csv
 		[[ $output == *"line 400001: "* ]]
 	done
 }
+
+# exported THREADS FORMAT FILE [OPTION]...: writes the box to FILE, by a pipe and behind other bytes
+exported()
+{
+	local threads=$1 format=$2 to=$3
+	shift 3
+	"$cube" range one --parallel="$threads" --format="$format" -o "$to" "$@"
+	"$cube" range one --parallel="$threads" --format="$format" "$@" | cmp - "$to"
+	echo before > at
+	{ "$cube" range one --parallel="$threads" --format="$format" "$@"; echo after; } >> at
+	{ echo before; cat "$to"; echo after; } | cmp - at
+	echo before > at
+	{ cat before; "$cube" range one --parallel="$threads" --format="$format" "$@"; echo after; } > at
+	{ cat before "$to"; echo after; } | cmp - at
+}
+
+@test "a box is written with the same bytes with any number of threads, to files and pipes" {
+	raw
+	echo begin > before
+	empty one
+	"$cube" load one in.raw
+	for box in "" "--lo=3,5,7 --hi=80,66,140 --stride=3,1,2" "--lo=5,5,5 --hi=5,5,5"; do
+		for format in raw npy csv; do
+			rm -f expected
+			exported 1 $format expected $box
+			for threads in 2 3 8 16; do
+				rm -f got
+				exported $threads $format got $box
+				cmp expected got
+				rm -f got
+				"$cube" range one -S 512K --parallel=$threads --format=$format -o got $box
+				cmp expected got
+			done
+		done
+	done
+	"$cube" export --parallel=16 --format=raw one | cmp - in.raw
+	"$cube" range one --parallel=16 --format=csv --lo=1,2,3 --hi=1,2,3 > got
+	[ "$(cat got)" = "1,2,3,$("$cube" get one 1,2,3)" ]
+}
+
+@test "points are written with the same bytes with any number of threads" {
+	lines
+	"$cube" create one --dims=88x67x145 --dtype=u32 --points --mapping=naive
+	"$cube" load --parallel=16 one in.csv
+	for format in raw csv; do
+		"$cube" export --parallel=1 --format=$format one > expected
+		for threads in 2 16; do
+			"$cube" export --parallel=$threads --format=$format -o got one
+			cmp expected got
+			rm got
+		done
+	done
+	sort in.csv > lines
+	sort expected | cmp - lines
+}
+
+@test "a full device is an error, with any number of threads" {
+	raw
+	empty one
+	"$cube" load one in.raw
+	for threads in 1 2 16; do
+		for format in raw csv; do
+			run -2 bash -c "'$cube' export --parallel=$threads --format=$format one > /dev/full"
+			[[ $output == *"No space left on device" ]]
+			run -2 bash -c "ulimit -f 1024; '$cube' export --parallel=$threads --format=$format -o big one"
+			[[ $output == *"File too large" ]]
+			[ ! -e big ]
+		done
+	done
+}

@@ -19,6 +19,12 @@
 #include "cube/file/transfers.h"
 #include "run/charge.h"
 
+/*
+ * Maximum slab of several layers, if the order of requests does not matter: memory is slow when it is
+ * touched for the first time.
+ */
+#define SLAB_BYTES (UINT64_C(16) << 20)
+
 struct query {
 	struct sp__cubefile *file;
 	struct sp_cube_stats *stats;
@@ -177,7 +183,21 @@ static int read_box(struct query *q, const struct sp_cube_box *b, unsigned i)
 	return rc;
 }
 
-static int open_query(struct query *q)
+/* Returns the memory of a layer of tiles of a box. */
+static uint64_t layer_bytes(const struct query *q, const struct sp_cube_box *box)
+{
+	const struct sp_cube_shape *s = &q->file->superblock.shape;
+	struct sp_cube_box layer = *box;
+	unsigned i = s->ndims - 1;
+
+	while (i && sp__box_count(box, i) == 1)
+		i--;
+	layer.hi[i] = sp__min(layer.lo[i] + (i ? s->tile[i] - 1 : SLAB_BYTES / s->element_bytes),
+			      layer.hi[i]);
+	return slab_memory(q, &layer);
+}
+
+static int open_query(struct query *q, const struct sp_cube_box *box)
 {
 	struct sp__cubefile *c = q->file;
 
@@ -185,6 +205,8 @@ static int open_query(struct query *q)
 		return sp__errf(q->err, SP_EUNSUP, "read", c->path, -1,
 				"the cube was made without data: there are no checksums");
 	q->slab_bytes = sp__cube_slab_bytes(c);
+	if (q->sink && !c->env.device && !c->superblock.mapping.multimap.nzones)
+		q->slab_bytes = sp__min(q->slab_bytes, sp__max(layer_bytes(q, box), SLAB_BYTES));
 	sp__cube_hollow(c, c->env.device && !q->sink && !q->verify);
 	if (!q->sparse)
 		return 0;
@@ -212,7 +234,7 @@ static int run_query(struct query *q, const struct sp_cube_box *box)
 {
 	struct sp__cubefile *c = q->file;
 	struct sp_cube_box tight = tightened(box, c->superblock.shape.ndims);
-	int rc = open_query(q);
+	int rc = open_query(q, &tight);
 
 	if (!rc) {
 		rc = sp__transfers_open(&q->transfers, c, q->stats, q->err);
