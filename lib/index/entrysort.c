@@ -11,6 +11,7 @@
  * bytes, plus 3, and those bytes, the highest first.  So numbers are in order too, and entries with
  * equal keys are in the order of the source.
  */
+#include "base/delay.h"
 #include "index/entrysort.h"
 
 #define KEY_END 1
@@ -18,6 +19,7 @@
 #define COUNT_0 3
 /* KEY_END, two numbers of up to 17 bytes, and the terminator. */
 #define NUMBERS_BYTES (1 + 2 * 17 + 1)
+#define PART_BYTES ((size_t)64 << 10)
 
 int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
 		       const struct sp__env *plan, struct sp_errinfo *err)
@@ -27,7 +29,7 @@ int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
 				     .bytes = true };
 	struct sp_sort_opts so = SP_SORT_OPTS_INIT;
 
-	*s = (struct sp__entrysort){ 0 };
+	*s = (struct sp__entrysort){ .lock = PTHREAD_MUTEX_INITIALIZER };
 	so.run = *run;
 	return sp__sorter_open(&s->sorter, &ko, &so, plan, err);
 }
@@ -65,18 +67,48 @@ static uint8_t *put_number(uint8_t *to, uint64_t v)
 	return escape(to, bytes + n, sizeof(bytes) - n);
 }
 
-int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
-		      const struct sp__keymatch *match)
+/* Writes an entry, and returns its length. */
+static size_t encode(uint8_t *entry, const uint8_t *key, size_t bytes,
+		     const struct sp__keymatch *match)
 {
-	uint8_t *entry = sp__sorter_space(&s->sorter, 2 * bytes + NUMBERS_BYTES), *end;
+	uint8_t *end = escape(entry, key, bytes);
 
-	if (!entry)
-		return -ENOMEM;
-	end = escape(entry, key, bytes);
 	*end++ = KEY_END;
 	end = put_number(put_number(end, match->offset), match->bytes);
 	*end++ = 0;
-	return sp__sorter_add(&s->sorter, (size_t)(end - entry));
+	return (size_t)(end - entry);
+}
+
+int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
+		      const struct sp__keymatch *match)
+{
+	uint8_t *entry = sp__sorter_space(&s->sorter, 2 * bytes + NUMBERS_BYTES);
+
+	return entry ? sp__sorter_add(&s->sorter, encode(entry, key, bytes, match)) : -ENOMEM;
+}
+
+int sp__entrysort_put_part(struct sp__entrysort *s, struct sp__bytes *part, const uint8_t *key,
+			   size_t bytes, const struct sp__keymatch *match)
+{
+	if (sp__bytes_reserve(part, part->bytes + 2 * bytes + NUMBERS_BYTES, NULL))
+		return -ENOMEM;
+	part->bytes += encode((uint8_t *)part->data + part->bytes, key, bytes, match);
+	return part->bytes < PART_BYTES ? 0 : sp__entrysort_flush(s, part);
+}
+
+int sp__entrysort_flush(struct sp__entrysort *s, struct sp__bytes *part)
+{
+	struct sp_batch batch = { part->data, part->bytes };
+	int rc = 0;
+
+	if (batch.bytes) {
+		sp__delay(SP__DELAY_BUFFER);
+		pthread_mutex_lock(&s->lock);
+		rc = sp__sort_put_all(s->sorter.sort, &batch);
+		pthread_mutex_unlock(&s->lock);
+	}
+	sp__bytes_empty(part, NULL);
+	return rc < 0 ? rc : 0;
 }
 
 /* Returns the next byte of an entry, unescaped. */

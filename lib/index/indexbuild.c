@@ -14,8 +14,14 @@
 #include "index/indexfile.h"
 #include "index/indexwrite.h"
 #include "index/keyscan.h"
+#include "run/memory.h"
 
 #define RECORD_MAX (UINT64_C(1) << 30) /* can be read with one request */
+
+/* Entries of one worker, in a cache line of its own. */
+struct worker_part {
+	_Alignas(64) struct sp__bytes entries;
+};
 
 struct build {
 	const struct sp_index_build_opts *opts;
@@ -26,6 +32,7 @@ struct build {
 	struct sp__indexkey key;
 	struct sp__entrysort sort; /* its run environment serves the whole build */
 	struct sp__keyscan scan;
+	struct worker_part parts[SP__KEYSCAN_WORKERS];
 	struct sp__indexwrite write;
 };
 
@@ -97,7 +104,8 @@ static int make_header(struct build *b)
 }
 
 /* Describes the page size that a key needs, if there is one. */
-static int key_too_long(struct build *b, size_t bytes, const struct sp__keymatch *match)
+static int key_too_long(const struct build *b, size_t bytes, const struct sp__keymatch *match,
+			struct sp_errinfo *err)
 {
 	uint32_t page = SP__NODE_MIN;
 	char cure[64] = "";
@@ -106,25 +114,45 @@ static int key_too_long(struct build *b, size_t bytes, const struct sp__keymatch
 		page *= 2;
 	if (bytes <= sp__node_key_max(page))
 		snprintf(cure, sizeof(cure), "; pages of %" PRIu32 " would do", page);
-	return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)match->offset,
+	return sp__errf(err, SP_EUNSUP, "read", b->source, (long long)match->offset,
 			"the record at byte %" PRIu64 " has a key of %zu bytes, too long for "
 			"pages of %" PRIu32 "%s",
 			match->offset, bytes, b->header.page_bytes, cure);
 }
 
-static int take_key(void *arg, const uint8_t *key, size_t bytes, const struct sp__keymatch *match)
+static int take_key(void *arg, unsigned worker, const uint8_t *key, size_t bytes,
+		    const struct sp__keymatch *match, struct sp_errinfo *err)
 {
 	struct build *b = arg;
 	int rc;
 
 	if (bytes > sp__node_key_max(b->header.page_bytes))
-		return key_too_long(b, bytes, match);
+		return key_too_long(b, bytes, match, err);
 	if (match->bytes > RECORD_MAX)
-		return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)match->offset,
+		return sp__errf(err, SP_EUNSUP, "read", b->source, (long long)match->offset,
 				"the record at byte %" PRIu64 " is longer than 1 GiB",
 				match->offset);
-	rc = sp__entrysort_put(&b->sort, key, bytes, match);
-	return rc ? sp__err(b->err, rc, "build", b->path, -1) : 0;
+	rc = sp__entrysort_put_part(&b->sort, &b->parts[worker].entries, key, bytes, match);
+	return rc ? sp__err(err, rc, "build", b->path, -1) : 0;
+}
+
+static int put_rest(void *arg, unsigned worker, struct sp_errinfo *err)
+{
+	struct build *b = arg;
+	int rc = sp__entrysort_flush(&b->sort, &b->parts[worker].entries);
+
+	return rc ? sp__err(err, rc, "build", b->path, -1) : 0;
+}
+
+/* Begins with an empty sort again. */
+static int begin_again(void *arg)
+{
+	struct build *b = arg;
+	int rc = sp__entrysort_close(&b->sort);
+
+	for (unsigned i = 0; i < SP__KEYSCAN_WORKERS; i++)
+		sp__bytes_empty(&b->parts[i].entries, NULL);
+	return rc ? rc : sp__entrysort_open(&b->sort, &b->opts->run, NULL, b->err);
 }
 
 static int read_source(struct build *b)
@@ -144,7 +172,11 @@ static int read_source(struct build *b)
 						  .err = b->err },
 					.key = &b->key,
 					.source_bytes = b->source_state.bytes,
+					.threads = sp__threads(b->opts->run.parallel),
+					.memory_bytes = env_of(b)->budget.limit_bytes / 16,
 					.each = take_key,
+					.end = put_rest,
+					.again = begin_again,
 					.arg = b };
 	rc = sp__keyscan_run(&b->scan);
 	if (rc)
@@ -211,6 +243,8 @@ int sp_index_build(const struct sp_index_build_opts *opts, const char *source, c
 	rc = run(&b);
 	note(&b, stats ? stats : &unwanted);
 	sp__indexwrite_close(&b.write);
+	for (unsigned i = 0; i < SP__KEYSCAN_WORKERS; i++)
+		sp__bytes_release(&b.parts[i].entries, NULL);
 	closed = sp__entrysort_close(&b.sort);
 	sp__indexkey_free(&b.key);
 	return rc < 0 ? rc : closed;

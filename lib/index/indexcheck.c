@@ -12,6 +12,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include "base/array.h"
 #include "base/err.h"
@@ -20,6 +21,7 @@
 #include "index/indexcheck.h"
 #include "index/keyscan.h"
 #include "index/nodestream.h"
+#include "run/memory.h"
 
 struct orphan {
 	uint64_t page;
@@ -32,6 +34,11 @@ struct orphans {
 	size_t n, capacity;
 };
 
+/* Of the records of one worker, in a cache line of its own. */
+struct worker_sum {
+	_Alignas(64) uint64_t sum;
+};
+
 struct check {
 	struct sp__index *ix;
 	struct sp__waits waits;
@@ -41,7 +48,7 @@ struct check {
 	bool after_entry; /* last is set */
 	uint64_t last_leaf;
 	uint64_t entries, keys, sum; /* of the index */
-	uint64_t source_sum;
+	struct worker_sum sums[SP__KEYSCAN_WORKERS];
 };
 
 static uint64_t checksum_of(const void *key, size_t bytes, const struct sp__keymatch *match)
@@ -192,12 +199,31 @@ static int read_pages(struct check *c, struct sp_index_stats *st)
 	return rc ? rc : check_root(c);
 }
 
-static int add_record(void *arg, const uint8_t *key, size_t bytes, const struct sp__keymatch *match)
+static int add_record(void *arg, unsigned worker, const uint8_t *key, size_t bytes,
+		      const struct sp__keymatch *match, struct sp_errinfo *err)
 {
 	struct check *c = arg;
 
-	c->source_sum += checksum_of(key, bytes, match);
+	(void)err;
+	c->sums[worker].sum += checksum_of(key, bytes, match);
 	return 0;
+}
+
+static int begin_again(void *arg)
+{
+	struct check *c = arg;
+
+	memset(c->sums, 0, sizeof(c->sums));
+	return 0;
+}
+
+static uint64_t source_sum(const struct check *c)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < SP__KEYSCAN_WORKERS; i++)
+		sum += c->sums[i].sum;
+	return sum;
 }
 
 static int changed(const struct check *c)
@@ -224,7 +250,10 @@ static int read_source(struct check *c, struct sp_index_stats *st)
 					      .err = c->ix->env->err },
 				    .key = &f->key,
 				    .source_bytes = f->header.source_state.bytes,
+				    .threads = sp__threads(f->env->opts->parallel),
+				    .memory_bytes = f->env->budget.limit_bytes / 4,
 				    .each = add_record,
+				    .again = begin_again,
 				    .arg = c };
 	int rc;
 
@@ -236,7 +265,7 @@ static int read_source(struct check *c, struct sp_index_stats *st)
 	if (scan.read_bytes != f->header.source_state.bytes ||
 	    scan.checksum != f->header.source_checksum)
 		return changed(c);
-	if (scan.records != c->entries || c->source_sum != c->sum)
+	if (scan.records != c->entries || source_sum(c) != c->sum)
 		return sp__errf(c->ix->env->err, SP_ECORRUPT, "check", f->path, -1,
 				"its entries do not match the records of %.150s", source);
 	return 0;

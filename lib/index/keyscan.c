@@ -1,105 +1,238 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scans a source record by record; checksums its bytes as they come.
+ * Scans a source record by record, on several threads if it can be read by parts (keyscan.h).
+ *
+ * A worker that fails lets no further part begin.  Parts are taken in the order of the source, so
+ * the error of the lowest part is the first one.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/minmax.h"
+#include "base/rng.h"
+#include "base/task.h"
+#include "flow/parts.h"
 #include "index/keyscan.h"
 #include "rec/recfmt.h"
 
-struct state {
+#define PART_BYTES (UINT64_C(4) << 20) /* maximum */
+#define PARTS_EACH 16		       /* per worker */
+#define WORKER_BYTES (UINT64_C(64) << 10) /* minimum of each buffer of a worker */
+
+struct worker {
 	struct sp__keyscan *k;
-	struct sp__scan *scan;
-	XXH3_state_t *sum;
-	uint64_t offset; /* of the next record */
+	struct sp__parts *parts; /* NULL: it reads the whole source */
+	unsigned number;
 	struct sp__keybuf key;
+	uint64_t checksum, records, bytes; /* bytes of the source */
+	struct sp__part part;
+	int rc;
+	struct sp__task task;
 };
 
-static int no_memory(const struct state *s)
-{
-	return sp__err(s->k->scan.err, -ENOMEM, "read", s->k->scan.inputs[0], -1);
-}
-
 /* The scan can add a terminator to the last record; the file does not have it. */
-static void add_bytes(struct state *s, const char *data, size_t bytes)
+static void add_bytes(struct worker *w, const char *data, size_t bytes, uint64_t offset)
 {
-	uint64_t left = s->k->source_bytes - sp__min(s->offset, s->k->source_bytes);
+	uint64_t size = w->k->source_bytes, n = sp__min(bytes, size - sp__min(offset, size));
 
-	XXH3_64bits_update(s->sum, data, sp__min(bytes, left));
+	w->checksum += sp__mix64(sp__checksum(data, n) + offset);
+	w->bytes += n;
 }
 
-static int take_records(struct state *s, const struct sp_batch *batch)
+/* *offset: of the first record of the batch, and then after the last one. */
+static int take_records(struct worker *w, const struct sp_batch *batch, uint64_t *offset,
+			struct sp_errinfo *err)
 {
-	const struct sp_recfmt *f = &s->k->scan.format;
+	const struct sp__keyscan *k = w->k;
+	const struct sp_recfmt *f = &k->scan.format;
 	const char *at = batch->data, *end = at + batch->bytes, *next;
 	int rc = 0;
 
-	add_bytes(s, batch->data, batch->bytes);
 	for (; !rc && at < end; at = next) {
-		struct sp__keymatch match = { .offset = s->offset };
+		struct sp__keymatch match = { .offset = *offset };
 
 		next = sp__rec_end(f, at, (size_t)(end - at));
 		match.bytes = (size_t)(next - at) - sp__rec_term(f);
-		if (sp__indexkey_of_record(s->k->key, at, match.bytes, &s->key))
-			return no_memory(s);
-		rc = s->k->each(s->k->arg, s->key.data, s->key.bytes, &match);
-		s->offset += (uint64_t)(next - at);
-		s->k->records++;
+		if (sp__indexkey_of_record(k->key, at, match.bytes, &w->key))
+			return sp__err(err, -ENOMEM, "read", k->scan.inputs[0], -1);
+		rc = k->each(k->arg, w->number, w->key.data, w->key.bytes, &match, err);
+		add_bytes(w, at, (size_t)(next - at), *offset);
+		*offset += (uint64_t)(next - at);
+		w->records++;
 	}
 	return rc;
 }
 
-static int run(struct state *s)
+static void add_header(struct worker *w, const struct sp_batch *header)
 {
-	struct sp__waits waits = { 0 };
-	struct sp__scan_opts o = s->k->scan;
+	if (header->bytes)
+		add_bytes(w, header->data, header->bytes, 0);
+}
+
+static int end_worker(struct worker *w, struct sp_errinfo *err)
+{
+	return w->k->end ? w->k->end(w->k->arg, w->number, err) : 0;
+}
+
+/* Reads parts until there are no more, or until an error. */
+static int read_parts(struct worker *w)
+{
+	struct sp__part *part = &w->part;
 	struct sp_batch batch;
+	int rc;
+
+	while ((rc = sp__parts_next(w->parts, part)) == SP_READY) {
+		uint64_t offset = part->from;
+
+		while ((rc = sp__part_read(part, &batch)) == SP_READY) {
+			rc = take_records(w, &batch, &offset, &part->err);
+			if (rc)
+				return rc;
+		}
+		if (rc < 0)
+			return rc;
+	}
+	return rc < 0 ? rc : end_worker(w, &part->err);
+}
+
+static void work(void *arg)
+{
+	struct worker *w = arg;
+
+	w->rc = read_parts(w);
+	if (w->rc)
+		sp__parts_stop(w->parts);
+	sp__part_close(w->parts, &w->part);
+}
+
+static void close_worker(struct worker *w)
+{
+	w->k->checksum += w->checksum;
+	w->k->records += w->records;
+	w->k->read_bytes += w->bytes;
+	sp__keybuf_release(&w->key);
+}
+
+/* Runs workers, the first one on this thread. */
+static int run_workers(struct sp__keyscan *k, struct sp__parts *parts, struct worker *w, unsigned n)
+{
+	struct worker *first = NULL;
+
+	for (unsigned i = 0; i < n; i++) {
+		w[i].k = k;
+		w[i].parts = parts;
+		w[i].number = i;
+	}
+	/* A worker that waits for its turn needs its own thread; without one, the others suffice. */
+	for (unsigned i = 1; i < n; i++)
+		(void)!sp__task_start_thread(&w[i].task, work, &w[i]);
+	work(&w[0]);
+	for (unsigned i = 0; i < n; i++) {
+		if (i)
+			sp__task_join(&w[i].task);
+		close_worker(&w[i]);
+		if (w[i].rc && (!first || w[i].part.number < first->part.number))
+			first = &w[i];
+	}
+	if (first && k->scan.err && !k->scan.err->code)
+		*k->scan.err = first->part.err;
+	return first ? first->rc : 0;
+}
+
+/* Returns the number of workers that the memory permits, and sets the size of their buffers. */
+static unsigned count_workers(const struct sp__keyscan *k, struct sp__rstream_opts *stream)
+{
+	const uint64_t each = (stream->depth + 1) * WORKER_BYTES;
+	uint64_t n = sp__min(k->threads, k->memory_bytes / each);
+
+	n = sp__max(sp__min(n, SP__KEYSCAN_WORKERS), 1);
+	if (n > 1)
+		stream->chunk_bytes = (uint32_t)sp__min(
+			stream->chunk_bytes,
+			k->memory_bytes / n / (stream->depth + 1) / WORKER_BYTES * WORKER_BYTES);
+	return (unsigned)n;
+}
+
+/* Returns SP_EUNSUP if the source must be read in order. */
+static int run_parts(struct sp__keyscan *k)
+{
+	struct sp__scan_opts o = k->scan;
+	unsigned n = count_workers(k, &o.stream);
+	struct worker *w = n > 1 ? calloc(n, sizeof(*w)) : NULL;
+	struct sp__parts *parts = NULL;
+	struct sp_batch header;
+	int rc = w ? sp__parts_open(&parts, &o,
+				    sp__min(k->source_bytes / (n * PARTS_EACH), PART_BYTES))
+		   : SP_EUNSUP;
+
+	if (!rc) {
+		sp__parts_header(parts, &header);
+		w[0].k = k;
+		add_header(&w[0], &header);
+		rc = run_workers(k, parts, w, n);
+		snprintf(k->engine, sizeof(k->engine), "%s", sp__parts_engine(parts));
+		sp__parts_counters(parts, &k->io);
+		sp__parts_close(parts);
+	}
+	free(w);
+	return rc;
+}
+
+static int read_whole(struct worker *w, struct sp__scan **scan)
+{
+	struct sp__scan_opts o = w->k->scan;
+	struct sp_batch batch, header = { NULL, 0 };
+	struct sp__waits waits = { 0 };
 	bool header_seen = false;
+	uint64_t offset = 0;
 	int rc;
 
 	o.waits = &waits;
-	s->sum = XXH3_createState();
-	if (!s->sum)
-		return no_memory(s);
-	XXH3_64bits_reset(s->sum);
-	rc = sp__scan_open(&s->scan, &o);
-	if (rc)
-		return rc;
-	while ((rc = sp__iter_next(&(struct sp__iter){ s->scan, sp__scan_next }, &waits, &batch)) >=
-	       0) {
-		struct sp_batch header;
-
+	rc = sp__scan_open(scan, &o);
+	while (rc >= 0 && (rc = sp__iter_next(&(struct sp__iter){ *scan, sp__scan_next }, &waits,
+					      &batch)) >= 0) {
 		if (!header_seen) {
-			sp__scan_header(s->scan, &header);
-			add_bytes(s, header.data, header.bytes);
-			s->offset = header.bytes;
+			sp__scan_header(*scan, &header);
+			add_header(w, &header);
+			offset = header.bytes;
 		}
 		header_seen = true;
 		if (rc == SP_END)
-			break;
-		rc = take_records(s, &batch);
-		if (rc < 0)
-			break;
+			return end_worker(w, o.err);
+		rc = take_records(w, &batch, &offset, o.err);
+		if (rc)
+			return rc;
 	}
+	return rc;
+}
+
+/* Reads the source in order. */
+static int run_whole(struct sp__keyscan *k)
+{
+	struct worker w = { .k = k };
+	struct sp__scan *scan = NULL;
+	int rc = read_whole(&w, &scan);
+
+	close_worker(&w);
+	if (scan) {
+		k->read_bytes = sp__scan_bytes(scan);
+		snprintf(k->engine, sizeof(k->engine), "%s", sp__scan_engine(scan));
+		sp__scan_counters(scan, &k->io);
+	}
+	sp__scan_close(scan);
 	return rc;
 }
 
 int sp__keyscan_run(struct sp__keyscan *k)
 {
-	struct state s = { .k = k };
-	int rc = run(&s);
+	int rc = run_parts(k);
 
-	if (s.scan) {
-		k->read_bytes = sp__scan_bytes(s.scan);
-		sp__scan_counters(s.scan, &k->io);
-		snprintf(k->engine, sizeof(k->engine), "%s", sp__scan_engine(s.scan));
+	if (rc == SP__SCAN_MISCUT) {
+		*k->scan.err = (struct sp_errinfo)SP_ERRINFO_INIT;
+		k->checksum = k->records = k->read_bytes = 0;
+		rc = k->again(k->arg);
+		return rc ? rc : run_whole(k);
 	}
-	if (s.sum)
-		k->checksum = XXH3_64bits_digest(s.sum);
-	sp__scan_close(s.scan);
-	sp__keybuf_release(&s.key);
-	XXH3_freeState(s.sum);
-	return rc;
+	return rc == SP_EUNSUP ? run_whole(k) : rc;
 }

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads a whole source: the key and the location of each record, and the checksum of the file.
+ *
+ * Threads read parts of the source (flow/parts.h), each with a worker's number of its own.  Records
+ * come in the order of the source within a part only.
+ *
+ * The checksum is a sum over the header and over the records with their terminators: the checksum of
+ * each, plus its offset, mixed.  So it shows where each record is, and is added in any order.
  */
 #pragma once
 
@@ -8,15 +14,26 @@
 #include "index/indexkey.h"
 #include "index/lookup.h"
 
-/* Called for each record; a code other than 0 ends the scan with that code. */
-typedef int sp__keyscan_fn(void *arg, const uint8_t *key, size_t key_bytes,
-			   const struct sp__keymatch *match);
+#define SP__KEYSCAN_WORKERS 64u /* maximum */
+
+/* Takes the key of a record; a code other than 0, recorded in err, ends the scan with that code. */
+typedef int sp__keyscan_fn(void *arg, unsigned worker, const uint8_t *key, size_t key_bytes,
+			   const struct sp__keymatch *match, struct sp_errinfo *err);
 
 struct sp__keyscan {
 	struct sp__scan_opts scan; /* one input; waits is set by the scan */
 	const struct sp__indexkey *key;
 	uint64_t source_bytes; /* size of the source */
+	unsigned threads;
+	uint64_t memory_bytes; /* for the buffers of several threads, together */
 	sp__keyscan_fn *each;
+	/* Called by each worker after its last record, or NULL. */
+	int (*end)(void *arg, unsigned worker, struct sp_errinfo *err);
+	/*
+	 * Drops all keys that were taken, since parts of a CSV file were cut at a wrong place; all
+	 * records are then read again.
+	 */
+	int (*again)(void *arg);
 	void *arg;
 
 	uint64_t checksum; /* this and the following are results */

@@ -61,7 +61,7 @@ static const struct setting settings[] = {
 	  .letter = 'S' },
 	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
 	  .call = tmpdir_add, .letter = 'T' },
-	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024, .by = BUILD },
+	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024, .by = BUILD | CHECK },
 	{ "depth", "N", "outstanding lookups, and reads of records (128)", TO(depth), .count = 1024,
 	  .by = QUERIES },
 	{ "engine", "NAME", "io_uring, libaio, sync or auto (auto)", TO(run.engine),
