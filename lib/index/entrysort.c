@@ -11,6 +11,7 @@
  * bytes, plus 3, and those bytes, the highest first.  So numbers are in order too, and entries with
  * equal keys are in the order of the source.
  */
+#include <string.h>
 #include "base/delay.h"
 #include "index/entrysort.h"
 
@@ -129,40 +130,72 @@ static uint64_t take_number(const char **at)
 	return v;
 }
 
-static int take_key(struct sp__entrysort *s, const char **at)
+static int take_key(struct sp__bytes *key, const char **at)
 {
 	uint8_t part[256];
 	size_t n;
 	int rc = 0;
 
-	s->key.bytes = 0;
+	key->bytes = 0;
 	while (!rc && **at != KEY_END) {
 		for (n = 0; n < sizeof(part) && **at != KEY_END; n++)
 			part[n] = take_byte(at);
-		rc = sp__bytes_append(&s->key, (char *)part, n, NULL);
+		rc = sp__bytes_append(key, (char *)part, n, NULL);
 	}
 	++*at;
 	return rc;
 }
 
+int sp__entry_decode(const char **at, struct sp__bytes *key, struct sp__keymatch *match)
+{
+	int rc = take_key(key, at);
+
+	if (rc)
+		return rc;
+	match->offset = take_number(at);
+	match->bytes = take_number(at);
+	++*at;
+	return 0;
+}
+
+/* Gets lines of sorted entries, if none are left. */
+static int get_lines(struct sp__entrysort *s)
+{
+	return s->batch.bytes ? SP_READY : sp__sort_get_next(s->sorter.sort, &s->batch);
+}
+
 int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *match)
 {
 	const char *at;
-	int rc;
+	int rc = get_lines(s);
 
-	if (!s->batch.bytes) {
-		rc = sp__sort_get_next(s->sorter.sort, &s->batch);
-		if (rc != SP_READY)
-			return rc;
-	}
+	if (rc != SP_READY)
+		return rc;
 	at = s->batch.data;
-	rc = take_key(s, &at);
+	rc = sp__entry_decode(&at, &s->key, match);
 	if (rc)
 		return rc;
-	match->offset = take_number(&at);
-	match->bytes = take_number(&at);
-	at++;
 	s->batch.bytes -= (size_t)(at - s->batch.data);
 	s->batch.data = at;
 	return SP_READY;
+}
+
+int sp__entrysort_lines(struct sp__entrysort *s, struct sp__bytes *lines, size_t bytes)
+{
+	int rc = SP_READY;
+
+	lines->bytes = 0;
+	while (lines->bytes < bytes && (rc = get_lines(s)) == SP_READY) {
+		size_t left = bytes - lines->bytes, n = s->batch.bytes;
+
+		if (n > left)
+			n = (size_t)((const char *)memchr(s->batch.data + left - 1, 0,
+							  n - left + 1) +
+				     1 - s->batch.data);
+		if (sp__bytes_append(lines, s->batch.data, n, NULL))
+			return -ENOMEM;
+		s->batch.data += n;
+		s->batch.bytes -= n;
+	}
+	return rc < 0 || lines->bytes == 0 ? rc : SP_READY;
 }

@@ -37,3 +37,12 @@ SP_MUST_CHECK int sp__entrysort_put_part(struct sp__entrysort *s, struct sp__byt
 SP_MUST_CHECK int sp__entrysort_flush(struct sp__entrysort *s, struct sp__bytes *part);
 /* Returns the next entry, its key in s->key: SP_READY, SP_END or an error. */
 SP_MUST_CHECK int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *match);
+/*
+ * Takes the lines of the next entries: up to the first one that ends at or after this number of
+ * bytes.  Returns SP_READY, SP_END or an error.
+ */
+SP_MUST_CHECK int sp__entrysort_lines(struct sp__entrysort *s, struct sp__bytes *lines,
+				      size_t bytes);
+/* Decodes the line at *at, and moves *at behind it.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__entry_decode(const char **at, struct sp__bytes *key,
+				   struct sp__keymatch *match);

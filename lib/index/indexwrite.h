@@ -6,8 +6,16 @@
 #pragma once
 
 #include <spindle/outfile.h>
+#include "base/task.h"
 #include "index/entrysort.h"
 #include "index/tree.h"
+
+/* A range of entries, and the task that makes its leaves. */
+struct sp__indexwrite_range {
+	struct sp__leafrange leaves;
+	struct sp__task task;
+	bool busy; /* its leaves are not in the tree yet */
+};
 
 struct sp__indexwrite {
 	/* Set by the caller, and borrowed. */
@@ -21,6 +29,8 @@ struct sp__indexwrite {
 	/* Set here. */
 	struct sp__wstream *stream;
 	struct sp__tree tree;
+	struct sp__indexwrite_range *ranges; /* nranges, in turn */
+	unsigned nranges;
 };
 
 /* Returns 0; SP_EBALANCE if the sort gives another number of entries; -ENOMEM or -errno. */

@@ -301,12 +301,11 @@ bool sp__nodefill_add(struct sp__nodefill *f, const uint8_t *key, size_t bytes, 
 	return true;
 }
 
-void sp__nodefill_take(struct sp__nodefill *f, uint64_t number, uint8_t *page)
+void sp__nodefill_take(struct sp__nodefill *f, uint8_t *page)
 {
 	size_t prefix_at = HEAD_BYTES + 2 * (size_t)f->count;
 	size_t at = prefix_at + f->prefix_bytes, end = at + f->entries_bytes;
 
-	put_fixed(page + 8, number, 8);
 	put_fixed(page + 16, f->level, 2);
 	put_fixed(page + 18, f->count, 2);
 	put_fixed(page + 20, f->prefix_bytes, 2);
@@ -316,7 +315,12 @@ void sp__nodefill_take(struct sp__nodefill *f, uint64_t number, uint8_t *page)
 	memcpy(page + prefix_at, f->prefix, f->prefix_bytes);
 	memcpy(page + at, f->entries, f->entries_bytes);
 	memset(page + end, 0, f->page_bytes - end);
-	put_fixed(page, sp__checksum(page + 8, f->page_bytes - 8), 8);
 	f->count = 0;
 	f->prefix_bytes = f->entries_bytes = 0;
+}
+
+void sp__node_seal(uint8_t *page, uint32_t page_bytes, uint64_t number)
+{
+	put_fixed(page + 8, number, 8);
+	put_fixed(page, sp__checksum(page + 8, page_bytes - 8), 8);
 }

@@ -69,5 +69,7 @@ void sp__nodefill_free(struct sp__nodefill *f); /* accepts a struct that is all 
 /* Adds an entry whose key is not smaller than the last one.  Returns false if it does not fit. */
 SP_MUST_CHECK bool sp__nodefill_add(struct sp__nodefill *f, const uint8_t *key, size_t bytes,
 				    uint64_t a, uint64_t b);
-/* Writes the node as the page with this number, and empties it. */
-void sp__nodefill_take(struct sp__nodefill *f, uint64_t number, uint8_t *page);
+/* Writes the node as a page without number and checksum, and empties it. */
+void sp__nodefill_take(struct sp__nodefill *f, uint8_t *page);
+/* Gives a page its number and checksum. */
+void sp__node_seal(uint8_t *page, uint32_t page_bytes, uint64_t number);

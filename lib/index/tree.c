@@ -2,8 +2,9 @@
 /*
  * Loads a tree in bulk.
  *
- * Each level has one node in memory.  A full node is written as the next page of the file, and
- * becomes an entry of the level above.  So leaves are stored in the order of their keys, inner
+ * Leaves are made elsewhere (leafrange.h); the last one is kept in memory, and so is one node of each
+ * level above.  A full node is written as the next page of the file, and becomes an entry of the
+ * level above.  So leaves are stored in the order of their keys, inner
  * nodes are stored between them, and the root is the last page.
  *
  * The separator of two nodes is the shortest prefix of the key after it that is greater than the
@@ -21,10 +22,16 @@
 
 int sp__tree_init(struct sp__tree *t, struct sp__wstream *out, struct sp__index_header *header)
 {
-	*t = (struct sp__tree){ .out = out, .header = header, .page = malloc(header->page_bytes) };
+	*t = (struct sp__tree){ .out = out,
+				.header = header,
+				.page = malloc(header->page_bytes),
+				.leaf = malloc(header->page_bytes) };
 	header->levels = 1;
 	header->end_page = header->header_bytes / header->page_bytes;
-	return t->page ? sp__nodefill_init(&t->level[0].fill, header->page_bytes, 0) : -ENOMEM;
+	if (!t->page || !t->leaf || sp__nodefill_init(&t->level[0].fill, header->page_bytes, 0))
+		return -ENOMEM;
+	sp__nodefill_take(&t->level[0].fill, t->leaf); /* empty, unless another one replaces it */
+	return 0;
 }
 
 void sp__tree_free(struct sp__tree *t)
@@ -35,6 +42,7 @@ void sp__tree_free(struct sp__tree *t)
 	}
 	sp__bytes_release(&t->last, NULL);
 	free(t->page);
+	free(t->leaf);
 	*t = (struct sp__tree){ 0 };
 }
 
@@ -45,12 +53,16 @@ static const uint8_t *bytes_of(const struct sp__bytes *b)
 
 static int write_node(struct sp__tree *t, unsigned level)
 {
-	sp__nodefill_take(&t->level[level].fill, t->header->end_page, t->page);
-	t->level[level].written++;
-	if (!level)
+	uint8_t *page = level ? t->page : t->leaf;
+
+	if (level)
+		sp__nodefill_take(&t->level[level].fill, page);
+	else
 		t->header->last_leaf = t->header->end_page;
+	sp__node_seal(page, t->header->page_bytes, t->header->end_page);
+	t->level[level].written++;
 	t->header->root = t->header->end_page++;
-	return sp__wstream_put(t->out, t->page, t->header->page_bytes);
+	return sp__wstream_put(t->out, page, t->header->page_bytes);
 }
 
 /* Adds the node written last as an entry of the level above. */
@@ -82,39 +94,41 @@ static int add_above(struct sp__tree *t, unsigned below)
 	return rc;
 }
 
-/* Sets the separator between the leaf that begins with this key and the previous leaf. */
-static int separate(struct sp__tree *t, const uint8_t *key, size_t bytes, bool repeated)
+/* Writes the last leaf, and keeps another one. */
+static int put_leaf(struct sp__tree *t, const uint8_t *page, const char *separator, size_t bytes,
+		    bool repeated)
 {
-	const uint8_t *last = bytes_of(&t->last);
-	size_t n = 0;
-
-	while (n < bytes && n < t->last.bytes && key[n] == last[n])
-		n++;
-	t->level[0].repeated = repeated;
-	return sp__bytes_set(&t->level[0].separator, (const char *)key, sp__min(n + 1, bytes),
-			     NULL);
-}
-
-int sp__tree_put(struct sp__tree *t, const uint8_t *key, size_t bytes, uint64_t offset,
-		 uint64_t length)
-{
-	struct sp__nodefill *leaf = &t->level[0].fill;
-	bool repeated =
-		t->header->records && !sp__order_bytes(t->last.data, t->last.bytes, key, bytes);
 	int rc = 0;
 
-	t->header->records++;
-	t->header->keys += !repeated;
-	if (!sp__nodefill_add(leaf, key, bytes, offset, length)) {
+	if (t->header->records) {
 		rc = write_node(t, 0);
 		if (!rc)
 			rc = add_above(t, 0);
 		if (!rc)
-			rc = separate(t, key, bytes, repeated);
-		if (!rc && !sp__nodefill_add(leaf, key, bytes, offset, length))
-			rc = SP_ESTATE;
+			rc = sp__bytes_set(&t->level[0].separator, separator, bytes, NULL);
 	}
-	return rc || repeated ? rc : sp__bytes_set(&t->last, (const char *)key, bytes, NULL);
+	t->level[0].repeated = repeated;
+	memcpy(t->leaf, page, t->header->page_bytes);
+	return rc;
+}
+
+int sp__tree_put(struct sp__tree *t, const struct sp__leafrange *r)
+{
+	const uint8_t *page = (const uint8_t *)r->pages.data;
+	bool repeated = t->header->records && !sp__order_bytes(t->last.data, t->last.bytes,
+							       r->first.data, r->first.bytes);
+	int rc = put_leaf(t, page, r->first.data, sp__separator_bytes(&t->last, &r->first),
+			  repeated);
+
+	t->header->records += r->records;
+	t->header->keys += r->keys - repeated;
+	for (size_t i = 1; !rc && i < r->n; i++) {
+		const struct sp__leaf *l = &r->leaves[i];
+
+		page += t->header->page_bytes;
+		rc = put_leaf(t, page, r->separators.data + l->separator, l->bytes, l->repeated);
+	}
+	return rc ? rc : sp__bytes_set(&t->last, r->last.data, r->last.bytes, NULL);
 }
 
 int sp__tree_finish(struct sp__tree *t)

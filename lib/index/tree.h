@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the tree of an index from entries in the order of their keys.
+ * Writes the tree of an index from ranges of leaves.
  */
 #pragma once
 
 #include "base/mem.h"
 #include "index/indexheader.h"
+#include "index/leafrange.h"
 #include "index/node.h"
 #include "io/wstream.h"
 
-/* The node of a level that is being filled. */
+/* The node of a level that is being filled; of level 0: the last leaf, which is not written yet. */
 struct sp__treelevel {
 	struct sp__nodefill fill;
 	struct sp__bytes separator; /* between this node and the previous one */
@@ -21,8 +22,8 @@ struct sp__tree {
 	struct sp__wstream *out;
 	struct sp__index_header *header; /* its end_page is the next page; root is set by finish */
 	struct sp__treelevel level[SP__NODE_LEVELS];
-	struct sp__bytes last; /* the previous key */
-	uint8_t *page;
+	struct sp__bytes last; /* the last key */
+	uint8_t *page, *leaf;  /* leaf: the last one */
 };
 
 /*
@@ -32,7 +33,6 @@ struct sp__tree {
 SP_MUST_CHECK int sp__tree_init(struct sp__tree *t, struct sp__wstream *out,
 				struct sp__index_header *header);
 void sp__tree_free(struct sp__tree *t); /* accepts a struct that is all zero */
-/* Adds an entry; its key has at most sp__node_key_max() bytes. */
-SP_MUST_CHECK int sp__tree_put(struct sp__tree *t, const uint8_t *key, size_t bytes,
-			       uint64_t offset, uint64_t length);
+/* Adds the leaves of the next range.  Their keys have at most sp__node_key_max() bytes. */
+SP_MUST_CHECK int sp__tree_put(struct sp__tree *t, const struct sp__leafrange *r);
 SP_MUST_CHECK int sp__tree_finish(struct sp__tree *t);
