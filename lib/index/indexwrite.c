@@ -101,10 +101,14 @@ static int write_header(const struct sp__indexwrite *w, int fd)
 int sp__indexwrite_run(struct sp__indexwrite *w)
 {
 	struct sp__wstream_opts o = sp__env_writing(env_of(w));
+	struct sp_sort_stats sorted;
 	int fd = sp_outfile_begin(w->out, w->err), rc;
 
 	if (fd < 0)
 		return fd;
+	/* The tree is about as long as its entries. */
+	sp_sort_stats(w->sort->sorter.sort, &sorted);
+	o.expected_bytes = w->header->header_bytes + sorted.input_bytes;
 	rc = sp__wstream_open(&w->stream, fd, w->path, &o, w->err);
 	if (!rc)
 		rc = write_tree(w);
