@@ -16,10 +16,11 @@
 #include <sys/stat.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "base/hash.h"
 #include "base/minmax.h"
 #include "index/indexcheck.h"
 #include "index/keyscan.h"
+#include "index/leafcheck.h"
+#include "index/leafrange.h"
 #include "index/nodestream.h"
 #include "run/memory.h"
 
@@ -43,20 +44,15 @@ struct check {
 	struct sp__index *ix;
 	struct sp__waits waits;
 	struct orphans orphans[SP__NODE_LEVELS];
-	struct sp__bytes last, key; /* of leaves: the previous key, this key */
+	struct sp__bytes last; /* the last key of the batches before */
+	struct sp__bytes key;  /* of an inner node */
 	uint64_t last_offset;
-	bool after_entry; /* last is set */
+	struct sp__leafcheck *batches; /* nbatches, in turn */
+	unsigned nbatches;
 	uint64_t last_leaf;
 	uint64_t entries, keys, sum; /* of the index */
 	struct worker_sum sums[SP__KEYSCAN_WORKERS];
 };
-
-static uint64_t checksum_of(const void *key, size_t bytes, const struct sp__keymatch *match)
-{
-	uint64_t parts[3] = { sp__checksum(key, bytes), match->offset, match->bytes };
-
-	return sp__checksum(parts, sizeof(parts));
-}
 
 static int bad(const struct check *c, uint64_t page, const char *reason)
 {
@@ -68,58 +64,6 @@ static int no_memory(const struct check *c)
 	return sp__err(c->ix->env->err, -ENOMEM, "check", c->ix->path, -1);
 }
 
-/* Sets c->key to the whole key of an entry. */
-static int take_key(struct check *c, const struct sp__node *n, const struct sp__nodeentry *e)
-{
-	if (sp__bytes_set(&c->key, (const char *)n->prefix, n->prefix_bytes, NULL) ||
-	    sp__bytes_append(&c->key, (const char *)e->rest, e->rest_bytes, NULL))
-		return no_memory(c);
-	return 0;
-}
-
-static uint64_t separator_of(const struct sp__bytes *key, size_t bytes, bool repeated)
-{
-	return sp__checksum(key->data, bytes) + repeated;
-}
-
-/* Returns the separator before the leaf that begins with c->key, as tree.c chooses it. */
-static uint64_t separator(const struct check *c, bool repeated)
-{
-	size_t n = 0;
-
-	while (n < c->key.bytes && n < c->last.bytes && c->key.data[n] == c->last.data[n])
-		n++;
-	return separator_of(&c->key, c->after_entry ? sp__min(n + 1, c->key.bytes) : 0, repeated);
-}
-
-static int check_leaf(struct check *c, const struct sp__node *n, uint64_t page, uint64_t *first)
-{
-	*first = separator_of(&c->key, 0, false);
-	for (unsigned i = 0; i < n->count; i++) {
-		struct sp__nodeentry e = sp__node_entry(n, i);
-		struct sp__keymatch match = { e.a, e.b };
-		struct sp__bytes swap = c->last;
-		int order, rc = take_key(c, n, &e);
-
-		if (rc)
-			return rc;
-		order = sp__order_bytes(c->last.data, c->last.bytes, c->key.data, c->key.bytes);
-		if (c->after_entry && (order > 0 || (!order && e.a <= c->last_offset)))
-			return bad(c, page, "its keys are not in order");
-		if (!i)
-			*first = separator(c, c->after_entry && !order);
-		c->keys += !c->after_entry || order;
-		c->entries++;
-		c->sum += checksum_of(c->key.data, c->key.bytes, &match);
-		c->after_entry = true;
-		c->last_offset = e.a;
-		c->last = c->key;
-		c->key = swap;
-	}
-	c->last_leaf = page;
-	return 0;
-}
-
 /* Checks that its children are the nodes without a parent, and its keys their separators. */
 static int check_inner(struct check *c, const struct sp__node *n, uint64_t page)
 {
@@ -129,13 +73,12 @@ static int check_inner(struct check *c, const struct sp__node *n, uint64_t page)
 		return bad(c, page, "it does not have the expected children");
 	for (unsigned i = 0; i < n->count; i++) {
 		struct sp__nodeentry e = sp__node_entry(n, i);
-		int rc = take_key(c, n, &e);
 
-		if (rc)
-			return rc;
+		if (sp__leafcheck_key(n, &e, &c->key))
+			return no_memory(c);
 		if (e.a != o->list[i].page || e.b > 1)
 			return bad(c, page, "it does not have the expected children");
-		if (o->list[i].separator != separator_of(&c->key, c->key.bytes, e.b))
+		if (o->list[i].separator != sp__leafcheck_separator(&c->key, c->key.bytes, e.b))
 			return bad(c, page, "a key does not separate two of its children");
 	}
 	o->list[0] = o->list[n->count]; /* if there are more */
@@ -143,17 +86,19 @@ static int check_inner(struct check *c, const struct sp__node *n, uint64_t page)
 	return 0;
 }
 
-static int check_node(struct check *c, const struct sp__node *n, uint64_t page)
+/* Adds a page that was checked to the tree. */
+static int check_node(struct check *c, const struct sp__leafcheck_page *p, uint64_t page)
 {
+	const struct sp__node *n = &p->node;
 	struct orphans *o = &c->orphans[n->level];
-	uint64_t first;
-	int rc;
+	uint64_t first = p->separator;
+	int rc = 0;
 
 	if (n->level) {
 		first = c->orphans[n->level - 1].n ? c->orphans[n->level - 1].list[0].separator : 0;
 		rc = check_inner(c, n, page);
 	} else {
-		rc = check_leaf(c, n, page, &first);
+		c->last_leaf = page;
 	}
 	if (rc)
 		return rc;
@@ -161,6 +106,44 @@ static int check_node(struct check *c, const struct sp__node *n, uint64_t page)
 		return no_memory(c);
 	o->list[o->n++] = (struct orphan){ page, first };
 	return 0;
+}
+
+/* Compares the first leaf of a batch with the last leaf before. */
+static int check_border(struct check *c, struct sp__leafcheck *b)
+{
+	int order;
+
+	if (!b->entries)
+		return 0;
+	order = c->entries ? sp__order_bytes(c->last.data, c->last.bytes, b->first.data,
+					     b->first.bytes)
+			   : -1;
+	if (order > 0 || (!order && b->first_offset <= c->last_offset))
+		return bad(c, b->number + b->first_leaf, "its keys are not in order");
+	b->list[b->first_leaf].separator = sp__leafcheck_separator(
+		&b->first, c->entries ? sp__separator_bytes(&c->last, &b->first) : 0, !order);
+	c->entries += b->entries;
+	c->keys += b->keys - !order;
+	c->sum += b->sum;
+	c->last_offset = b->last_offset;
+	return sp__bytes_set(&c->last, b->last.data, b->last.bytes, NULL) ? no_memory(c) : 0;
+}
+
+/* Adds the pages of a batch to the tree. */
+static int end_batch(struct check *c, struct sp__leafcheck *b)
+{
+	int rc;
+
+	sp__task_join(&b->task);
+	if (!b->busy)
+		return 0;
+	b->busy = false;
+	rc = check_border(c, b);
+	for (size_t i = 0; !rc && i < b->good; i++)
+		rc = check_node(c, &b->list[i], b->number + i);
+	if (rc || b->good == b->n)
+		return rc;
+	return b->reason ? bad(c, b->number + b->good, b->reason) : no_memory(c);
 }
 
 /* After the last page: checks that the root is as in the header, and the only node left. */
@@ -180,20 +163,76 @@ static int check_root(const struct check *c)
 			       "the tree does not match the header");
 }
 
+static int open_batches(struct check *c)
+{
+	const struct sp__env *env = c->ix->env;
+	uint64_t n = env->device ? 1 : sp__threads(env->opts->parallel);
+	int rc = 0;
+
+	n = n > 1 ? sp__min(n + 1, env->budget.limit_bytes / 16 / SP__LEAFCHECK_BYTES) : 1;
+	n = sp__max(n, 1);
+	c->batches = calloc(n, sizeof(*c->batches));
+	for (; c->batches && !rc && c->nbatches < n; c->nbatches++)
+		rc = sp__leafcheck_init(&c->batches[c->nbatches], c->ix->header.page_bytes);
+	return c->batches && !rc ? 0 : no_memory(c);
+}
+
+/* Copies pages to a batch, until it is full or the index ends. */
+static int fill_batch(struct check *c, struct sp__nodestream *s, struct sp__leafcheck *b)
+{
+	const struct sp__index_header *h = &c->ix->header;
+	const char *page;
+	int rc = 0;
+
+	b->number = s->page;
+	for (b->n = 0; rc >= 0 && b->n < SP__LEAFCHECK_BYTES / h->page_bytes &&
+		       s->page < h->end_page;) {
+		rc = sp__nodestream_page(s, &page);
+		if (rc == SP_LATER)
+			rc = sp__waits_block(&c->waits);
+		else if (rc == SP_READY)
+			memcpy(b->pages + b->n++ * h->page_bytes, page, h->page_bytes);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* Reads batches of pages; while tasks check others, adds the oldest one to the tree. */
+static int read_batches(struct check *c, struct sp__nodestream *s)
+{
+	unsigned i = 0;
+	int rc = 0, end_rc = 0;
+
+	for (; !rc && !end_rc && s->page < c->ix->header.end_page; i = (i + 1) % c->nbatches) {
+		struct sp__leafcheck *b = &c->batches[i];
+
+		rc = end_batch(c, b);
+		if (rc)
+			return rc;
+		end_rc = fill_batch(c, s, b);
+		b->busy = b->n;
+		if (c->nbatches > 1)
+			sp__task_start(&b->task, sp__leafcheck_run, b);
+		else
+			sp__leafcheck_run(b);
+	}
+	for (unsigned k = 0; !rc && k < c->nbatches; k++)
+		rc = end_batch(c, &c->batches[(i + k) % c->nbatches]);
+	return rc ? rc : end_rc;
+}
+
 static int read_pages(struct check *c, struct sp_index_stats *st)
 {
 	const struct sp__index_header *h = &c->ix->header;
 	struct sp__nodestream s;
-	struct sp__node node;
 	int rc = sp__nodestream_open(&s, c->ix, &c->waits, h->header_bytes / h->page_bytes, true);
 
-	while (!rc && s.page < h->end_page) {
-		rc = sp__nodestream_next(&s, &node);
-		if (rc == SP_LATER)
-			rc = sp__waits_block(&c->waits);
-		else if (rc == SP_READY)
-			rc = check_node(c, &node, s.page - 1);
-	}
+	if (!rc)
+		rc = open_batches(c);
+	if (!rc)
+		rc = read_batches(c, &s);
+	for (unsigned i = 0; i < c->nbatches; i++)
+		sp__leafcheck_free(&c->batches[i]);
+	free(c->batches);
 	sp__nodestream_note(&s, &st->run);
 	sp__nodestream_close(&s);
 	return rc ? rc : check_root(c);
@@ -205,7 +244,7 @@ static int add_record(void *arg, unsigned worker, const uint8_t *key, size_t byt
 	struct check *c = arg;
 
 	(void)err;
-	c->sums[worker].sum += checksum_of(key, bytes, match);
+	c->sums[worker].sum += sp__leafcheck_sum(key, bytes, match);
 	return 0;
 }
 

@@ -104,16 +104,25 @@ static int next_page(struct sp__nodestream *s, const char **page)
 	return SP_READY;
 }
 
+int sp__nodestream_page(struct sp__nodestream *s, const char **page)
+{
+	int rc = next_page(s, page);
+
+	s->page += rc == SP_READY;
+	return rc;
+}
+
 int sp__nodestream_next(struct sp__nodestream *s, struct sp__node *node)
 {
 	const char *page = NULL, *reason;
-	int rc = next_page(s, &page);
+	int rc = sp__nodestream_page(s, &page);
 
 	if (rc != SP_READY)
 		return rc;
-	reason = sp__node_open(node, (const uint8_t *)page, s->index->header.page_bytes, s->page);
-	if (reason)
-		return sp__index_page_err(s->index, 0, s->page, reason);
-	s->page++;
-	return SP_READY;
+	reason = sp__node_open(node, (const uint8_t *)page, s->index->header.page_bytes,
+			       s->page - 1);
+	if (!reason)
+		return SP_READY;
+	s->page--;
+	return sp__index_page_err(s->index, 0, s->page, reason);
 }

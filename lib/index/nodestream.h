@@ -29,5 +29,7 @@ void sp__nodestream_close(struct sp__nodestream *s); /* accepts a struct that is
  * SP_LATER, with a registered wait; or an error, at the end of the file too.
  */
 SP_MUST_CHECK int sp__nodestream_next(struct sp__nodestream *s, struct sp__node *node);
+/* Returns the next page likewise, which is not checked. */
+SP_MUST_CHECK int sp__nodestream_page(struct sp__nodestream *s, const char **page);
 /* Adds requests and bytes of the stream. */
 void sp__nodestream_note(const struct sp__nodestream *s, struct sp_run_stats *st);

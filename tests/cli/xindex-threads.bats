@@ -72,3 +72,20 @@ ey",text,rest'; cat in; } > headed
 		done
 	done
 }
+
+@test "several threads report the first damaged page" {
+	"$xgen" lines -n 120000 --words=3 > in
+	"$xindex" build -k1,1 --page-size=512 -o in.idx in
+	pages=$(($(wc -c < in.idx) / 512))
+	[ $pages -gt 2000 ]
+	for page in $((pages * 2 / 3)) $((pages / 3)); do
+		printf '\377' | dd of=in.idx bs=1 seek=$((page * 512 + 300)) conv=notrunc status=none
+		run -1 "$xindex" check --parallel=1 in.idx
+		expected=$output
+		[[ $output == *"$page"* ]]
+		for threads in 2 3 16; do
+			run -1 "$xindex" check --parallel=$threads in.idx
+			[ "$output" = "$expected" ]
+		done
+	done
+}
