@@ -22,7 +22,7 @@
 
 #define RAW_BYTES ((size_t)1 << 20) /* that a thread writes */
 #define ITEM_ELEMENTS ((size_t)16384)
-#define ITEMS_EACH 2 /* per thread */
+#define ITEMS_EACH 2	  /* per thread */
 #define COORDINATE_MAX 21 /* bytes of a coordinate as text, and a comma */
 
 SP__ENUM_TABLE(sp_cube_format, { "raw", SP_CUBE_RAW }, { "npy", SP_CUBE_NPY },
@@ -178,8 +178,7 @@ static int write_items(struct csv *c, uint64_t items)
 	int rc = 0;
 
 	for (uint64_t i = 0; !rc && !c->target->file && i < items; i++)
-		rc = put_bytes(c->target, c->text + i * c->item_elements * c->line_max,
-			       c->ends[i]);
+		rc = put_bytes(c->target, c->text + i * c->item_elements * c->line_max, c->ends[i]);
 	if (!c->target->file)
 		return rc;
 	for (uint64_t i = 1; i < items; i++)
@@ -270,9 +269,8 @@ static int export_box(struct sp_cube *cube, const struct sp_cube_box *box,
 	if (!rc)
 		rc = begin_target(&target, &cube->file);
 	if (!rc)
-		rc = format == SP_CUBE_CSV
-			     ? export_csv(cube, box, &target, stats, err)
-			     : sp__cube_read(cube, box, put_raw, &target, stats, err);
+		rc = format == SP_CUBE_CSV ? export_csv(cube, box, &target, stats, err)
+					   : sp__cube_read(cube, box, put_raw, &target, stats, err);
 	if (!rc)
 		rc = end_target(&target);
 	return rc < 0 ? sp__err(err, rc, "write", NULL, -1) : rc;

@@ -47,7 +47,7 @@ struct check {
 	struct sp__bytes last; /* the last key of the batches before */
 	struct sp__bytes key;  /* of an inner node */
 	uint64_t last_offset;
-	struct sp__leafcheck *batches; /* nbatches, in turn */
+	struct sp__leafcheck *batches; /* nbatches, used round-robin */
 	unsigned nbatches;
 	uint64_t last_leaf;
 	uint64_t entries, keys, sum; /* of the index */
@@ -185,8 +185,8 @@ static int fill_batch(struct check *c, struct sp__nodestream *s, struct sp__leaf
 	int rc = 0;
 
 	b->number = s->page;
-	for (b->n = 0; rc >= 0 && b->n < SP__LEAFCHECK_BYTES / h->page_bytes &&
-		       s->page < h->end_page;) {
+	for (b->n = 0;
+	     rc >= 0 && b->n < SP__LEAFCHECK_BYTES / h->page_bytes && s->page < h->end_page;) {
 		rc = sp__nodestream_page(s, &page);
 		if (rc == SP_LATER)
 			rc = sp__waits_block(&c->waits);

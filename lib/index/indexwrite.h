@@ -29,7 +29,7 @@ struct sp__indexwrite {
 	/* Set here. */
 	struct sp__wstream *stream;
 	struct sp__tree tree;
-	struct sp__indexwrite_range *ranges; /* nranges, in turn */
+	struct sp__indexwrite_range *ranges; /* nranges, used round-robin */
 	unsigned nranges;
 };
 

@@ -16,8 +16,8 @@
 #include "index/keyscan.h"
 #include "rec/recfmt.h"
 
-#define PART_BYTES (UINT64_C(4) << 20) /* maximum */
-#define PARTS_EACH 16		       /* per worker */
+#define PART_BYTES (UINT64_C(4) << 20)	  /* maximum */
+#define PARTS_EACH 16			  /* per worker */
 #define WORKER_BYTES (UINT64_C(64) << 10) /* minimum of each buffer of a worker */
 
 struct worker {
@@ -124,7 +124,7 @@ static int run_workers(struct sp__keyscan *k, struct sp__parts *parts, struct wo
 		w[i].parts = parts;
 		w[i].number = i;
 	}
-	/* A worker that waits for its turn needs its own thread; without one, the others suffice. */
+	/* A worker waits for others, so it needs its own thread; without one, others suffice. */
 	for (unsigned i = 1; i < n; i++)
 		(void)!sp__task_start_thread(&w[i].task, work, &w[i]);
 	work(&w[0]);
@@ -148,9 +148,9 @@ static unsigned count_workers(const struct sp__keyscan *k, struct sp__rstream_op
 
 	n = sp__max(sp__min(n, SP__KEYSCAN_WORKERS), 1);
 	if (n > 1)
-		stream->chunk_bytes = (uint32_t)sp__min(
-			stream->chunk_bytes,
-			k->memory_bytes / n / (stream->depth + 1) / WORKER_BYTES * WORKER_BYTES);
+		stream->chunk_bytes = (uint32_t)sp__min(stream->chunk_bytes,
+							k->memory_bytes / n / (stream->depth + 1) /
+								WORKER_BYTES * WORKER_BYTES);
 	return (unsigned)n;
 }
 

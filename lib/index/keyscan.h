@@ -5,8 +5,8 @@
  * Threads read parts of the source (flow/parts.h), each with a worker's number of its own.  Records
  * come in the order of the source within a part only.
  *
- * The checksum is a sum over the header and over the records with their terminators: the checksum of
- * each, plus its offset, mixed.  So it shows where each record is, and is added in any order.
+ * The checksum is a sum over the header and over the records with their terminators: the checksum
+ * of each, plus its offset, mixed.  So it shows where each record is, and is added in any order.
  */
 #pragma once
 

@@ -51,8 +51,8 @@ int sp__leafcheck_key(const struct sp__node *n, const struct sp__nodeentry *e,
 /* Sets the separator before the leaf that begins with b->key, as leafrange.c chooses it. */
 static void set_separator(struct sp__leafcheck *b, struct sp__leafcheck_page *p, bool repeated)
 {
-	p->separator = sp__leafcheck_separator(&b->key, sp__separator_bytes(&b->last, &b->key),
-					       repeated);
+	p->separator =
+		sp__leafcheck_separator(&b->key, sp__separator_bytes(&b->last, &b->key), repeated);
 }
 
 /* Returns NULL, or the reason why the leaf is bad; *rc: -ENOMEM. */

@@ -29,10 +29,10 @@ struct sp__leafcheck {
 	uint8_t *pages;
 	/* Results: */
 	struct sp__leafcheck_page *list; /* SP__LEAFCHECK_BYTES / page_bytes of them */
-	size_t good;		    /* pages before the first bad one */
-	const char *reason;	    /* why that one is bad; NULL: there is no memory */
-	size_t first_leaf;	    /* n: there is none */
-	struct sp__bytes first, last; /* keys */
+	size_t good;			 /* pages before the first bad one */
+	const char *reason;		 /* why that one is bad; NULL: there is no memory */
+	size_t first_leaf;		 /* n: there is none */
+	struct sp__bytes first, last;	 /* keys */
 	uint64_t first_offset, last_offset;
 	uint64_t entries, keys, sum;
 	/* Private: */

@@ -47,7 +47,7 @@ static int end_leaf(struct sp__leafrange *r)
 /* Begins a leaf with r->key, behind the key r->last. */
 static int begin_leaf(struct sp__leafrange *r, bool repeated)
 {
-	struct sp__leaf leaf = { .separator = r->separators.bytes, .repeated = repeated };
+	struct sp__rangeleaf leaf = { .separator = r->separators.bytes, .repeated = repeated };
 
 	if (!SP__ARRAY_GROW(r->leaves, r->capacity, r->n + 1))
 		return -ENOMEM;
@@ -67,14 +67,14 @@ static int add_entry(struct sp__leafrange *r, const struct sp__keymatch *match)
 
 	if (!r->records)
 		rc = sp__bytes_set(&r->first, r->key.data, r->key.bytes, NULL);
-	if (!r->records || !sp__nodefill_add(&r->fill, key, r->key.bytes, match->offset,
-					     match->bytes)) {
+	if (!r->records ||
+	    !sp__nodefill_add(&r->fill, key, r->key.bytes, match->offset, match->bytes)) {
 		if (!rc && r->records)
 			rc = end_leaf(r);
 		if (!rc)
 			rc = begin_leaf(r, repeated);
-		if (!rc && !sp__nodefill_add(&r->fill, key, r->key.bytes, match->offset,
-					     match->bytes))
+		if (!rc &&
+		    !sp__nodefill_add(&r->fill, key, r->key.bytes, match->offset, match->bytes))
 			rc = SP_ESTATE;
 	}
 	r->records++;

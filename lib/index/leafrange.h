@@ -2,9 +2,9 @@
 /*
  * Makes the leaves of a range of sorted entries.
  *
- * Ranges are consecutive.  One ends with the first entry at or after byte SP__LEAFRANGE_BYTES of its
- * lines (entrysort.c), and its last leaf is not continued in the next range.  So the leaves depend
- * on the entries alone, and ranges can be made concurrently.
+ * Ranges are consecutive.  One ends with the first entry at or after byte SP__LEAFRANGE_BYTES of
+ * its lines (entrysort.c), and its last leaf is not continued in the next range.  So the leaves
+ * depend on the entries alone, and ranges can be made concurrently.
  *
  * Thread rule: one thread at a time.
  */
@@ -17,7 +17,7 @@
 #define SP__LEAFRANGE_BYTES ((size_t)1 << 20)
 
 /* The separator of a leaf and the previous one of its range; the first one has none. */
-struct sp__leaf {
+struct sp__rangeleaf {
 	size_t separator, bytes; /* in separators */
 	bool repeated;
 };
@@ -26,7 +26,7 @@ struct sp__leafrange {
 	struct sp__bytes entries; /* lines of the entries, set by the caller */
 	/* Results: */
 	struct sp__bytes pages; /* without numbers and checksums: sp__node_seal() */
-	struct sp__leaf *leaves;
+	struct sp__rangeleaf *leaves;
 	size_t n, capacity;
 	struct sp__bytes separators;
 	struct sp__bytes first, last; /* keys */
@@ -38,7 +38,8 @@ struct sp__leafrange {
 };
 
 /* Returns the bytes of a key that separate it from the key before it. */
-static inline size_t sp__separator_bytes(const struct sp__bytes *before, const struct sp__bytes *key)
+static inline size_t sp__separator_bytes(const struct sp__bytes *before,
+					 const struct sp__bytes *key)
 {
 	size_t n = 0;
 

@@ -2,10 +2,10 @@
 /*
  * Loads a tree in bulk.
  *
- * Leaves are made elsewhere (leafrange.h); the last one is kept in memory, and so is one node of each
- * level above.  A full node is written as the next page of the file, and becomes an entry of the
- * level above.  So leaves are stored in the order of their keys, inner
- * nodes are stored between them, and the root is the last page.
+ * Leaves are made elsewhere (leafrange.h); the last one is kept in memory, and so is one node of
+ * each level above.  A full node is written as the next page of the file, and becomes an entry of
+ * the level above.  So leaves are stored in the order of their keys, inner nodes are stored between
+ * them, and the root is the last page.
  *
  * The separator of two nodes is the shortest prefix of the key after it that is greater than the
  * key before it.  If both keys are equal, the separator is that key, and its entry is marked
@@ -123,7 +123,7 @@ int sp__tree_put(struct sp__tree *t, const struct sp__leafrange *r)
 	t->header->records += r->records;
 	t->header->keys += r->keys - repeated;
 	for (size_t i = 1; !rc && i < r->n; i++) {
-		const struct sp__leaf *l = &r->leaves[i];
+		const struct sp__rangeleaf *l = &r->leaves[i];
 
 		page += t->header->page_bytes;
 		rc = put_leaf(t, page, r->separators.data + l->separator, l->bytes, l->repeated);

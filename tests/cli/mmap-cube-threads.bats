@@ -155,12 +155,12 @@ exported()
 	shift 3
 	"$cube" range one --parallel="$threads" --format="$format" -o "$to" "$@"
 	"$cube" range one --parallel="$threads" --format="$format" "$@" | cmp - "$to"
-	echo before > at
-	{ "$cube" range one --parallel="$threads" --format="$format" "$@"; echo after; } >> at
-	{ echo before; cat "$to"; echo after; } | cmp - at
-	echo before > at
-	{ cat before; "$cube" range one --parallel="$threads" --format="$format" "$@"; echo after; } > at
-	{ cat before "$to"; echo after; } | cmp - at
+	echo before > around
+	{ "$cube" range one --parallel="$threads" --format="$format" "$@"; echo after; } >> around
+	{ echo before; cat "$to"; echo after; } | cmp - around
+	echo before > around
+	{ cat before; "$cube" range one --parallel="$threads" --format="$format" "$@"; echo after; } > around
+	{ cat before "$to"; echo after; } | cmp - around
 }
 
 @test "a box is written with the same bytes with any number of threads, to files and pipes" {

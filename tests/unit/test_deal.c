@@ -46,8 +46,8 @@ static void check(unsigned threads)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int rc = sp__deal(threads, ITEMS, do_item, &all, &err);
 
-	ok(!rc && !err.code && done_once(&all, ITEMS) && !all.mixed,
-	   "%u threads do each item once", threads);
+	ok(!rc && !err.code && done_once(&all, ITEMS) && !all.mixed, "%u threads do each item once",
+	   threads);
 	rc = sp__deal(threads, ITEMS, do_item, &bad, &err);
 	ok(rc == SP_EFORMAT && err.offset == 350 && !strcmp(err.text, "item 350") &&
 		   done_once(&bad, 351) && !bad.mixed,

@@ -36,10 +36,10 @@ struct sp__pointextent {
 struct sp__change {
 	struct sp__cubefile *file;
 	struct sp_errinfo *err;
-	bool sum;	 /* add values to their elements */
-	bool repeatable; /* a repeated load sets all changed elements again */
-	bool again;	 /* this is a repeated load */
-	bool logged;	 /* one extent, which goes to the log of puts first */
+	bool sum;		       /* add values to their elements */
+	bool repeatable;	       /* a repeated load sets all changed elements again */
+	bool again;		       /* this is a repeated load */
+	bool logged;		       /* one extent, which goes to the log of puts first */
 	struct sp__transfer *transfer; /* borrowed */
 	uint64_t extent_bytes;
 	uint64_t charged; /* bytes of memory */

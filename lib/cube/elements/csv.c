@@ -32,7 +32,7 @@ struct lines {
 	uint8_t *values;
 	size_t n, capacity;
 	uint64_t charged;
-	struct sp__merge merge;
+	struct sp__pointmerge merge;
 	bool begun; /* the cube is changed, or will not be */
 };
 
@@ -60,7 +60,7 @@ static int merge_batch(struct lines *l)
 	sp__charge_work(&l->file->env, n, 0, n * l->file->superblock.shape.element_bytes);
 	l->stats->elements += l->n;
 	l->n = 0;
-	return sp__merge_points(&l->merge, l->points, n, l->values);
+	return sp__pointmerge_points(&l->merge, l->points, n, l->values);
 }
 
 static void locate(const struct sp__cubefile *c, const uint64_t *x, void *to)
@@ -136,20 +136,20 @@ static int open_points(struct lines *l)
 	uint32_t element = l->file->superblock.shape.element_bytes;
 
 	rest -= sp__min(l->csv.charged, rest);
-	l->capacity = sp__max(rest / (SP__MERGE_POINT_BYTES + element), 1);
+	l->capacity = sp__max(rest / (SP__POINTMERGE_POINT_BYTES + element), 1);
 	l->points = malloc(l->capacity * sizeof(*l->points));
 	l->values = malloc(l->capacity * element);
 	if (!l->points || !l->values)
 		return sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
-	l->charged = l->capacity * (SP__MERGE_POINT_BYTES + element);
+	l->charged = l->capacity * (SP__POINTMERGE_POINT_BYTES + element);
 	sp__budget_charge(&l->file->env.budget, l->charged);
-	return sp__merge_open(&l->merge, l->capacity, bytes, l->stats);
+	return sp__pointmerge_open(&l->merge, l->capacity, bytes, l->stats);
 }
 
 /* Called after an error of open_points(), too. */
 static void close_points(struct lines *l)
 {
-	sp__merge_close(&l->merge);
+	sp__pointmerge_close(&l->merge);
 	free(l->points);
 	free(l->values);
 	sp__budget_credit(&l->file->env.budget, l->charged);
@@ -211,7 +211,7 @@ static int load_in_place(struct lines *l)
 	if (!rc)
 		rc = begin(l);
 	if (!rc)
-		rc = sp__merge_absent(&l->merge);
+		rc = sp__pointmerge_absent(&l->merge);
 	close_points(l);
 	return rc ? rc
 		  : sp__load_note(l->file, SP__LOADING_NONE, natural_order, s->dims[s->ndims - 1],
@@ -237,20 +237,18 @@ static int run_lines(struct lines *l)
 int sp__csv_load(struct sp__cubefile *file, const char *input, const struct sp_cube_load_opts *opts,
 		 struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	struct lines l = {
-		.file = file,
-		.opts = opts,
-		.stats = stats,
-		.err = err,
-		.csv = { .file = file,
-			 .rollup = opts->rollup,
-			 .name = input,
-			 .err = err,
-			 .place = locate,
-			 .place_bytes = sizeof(struct sp__point),
-			 .fd = -1 },
-		.merge = { .file = file, .err = err }
-	};
+	struct lines l = { .file = file,
+			   .opts = opts,
+			   .stats = stats,
+			   .err = err,
+			   .csv = { .file = file,
+				    .rollup = opts->rollup,
+				    .name = input,
+				    .err = err,
+				    .place = locate,
+				    .place_bytes = sizeof(struct sp__point),
+				    .fd = -1 },
+			   .merge = { .file = file, .err = err } };
 	int rc = run_lines(&l);
 
 	stats->blank_lines = l.csv.blank;

@@ -22,21 +22,22 @@
 #include "cube/mapping/boxcut.h"
 
 #define CHUNK_POINTS ((size_t)32768)
-#define BUCKETS_EACH 4			  /* per thread */
+#define BUCKETS_EACH 4			   /* per thread */
 #define BUCKET_BYTES (UINT64_C(256) << 10) /* minimum of the extents of several buckets */
-#define SAMPLES 32			  /* per bucket */
+#define SAMPLES 32			   /* per bucket */
 
 static size_t chunks_of(size_t points)
 {
 	return points / CHUNK_POINTS + 1;
 }
 
-int sp__merge_open(struct sp__merge *m, size_t points, uint64_t bytes, struct sp_cube_stats *stats)
+int sp__pointmerge_open(struct sp__pointmerge *m, size_t points, uint64_t bytes,
+			struct sp_cube_stats *stats)
 {
 	int rc = sp__transfers_open(&m->transfers, m->file, stats, m->err);
 	uint64_t n = m->transfers.share > 1 ? m->transfers.share * BUCKETS_EACH : 1;
 
-	n = sp__min(sp__min(n, SP__MERGE_BUCKETS), sp__max(bytes / BUCKET_BYTES, 1));
+	n = sp__min(sp__min(n, SP__POINTMERGE_BUCKETS), sp__max(bytes / BUCKET_BYTES, 1));
 	m->buckets = calloc(n, sizeof(*m->buckets));
 	m->sorted = n > 1 ? malloc(points * sizeof(*m->sorted)) : NULL;
 	m->starts = calloc(chunks_of(points), sizeof(*m->starts));
@@ -55,7 +56,7 @@ int sp__merge_open(struct sp__merge *m, size_t points, uint64_t bytes, struct sp
 	return rc;
 }
 
-void sp__merge_close(struct sp__merge *m)
+void sp__pointmerge_close(struct sp__pointmerge *m)
 {
 	for (unsigned i = 0; i < m->n; i++)
 		sp__change_close(&m->buckets[i].change);
@@ -65,16 +66,16 @@ void sp__merge_close(struct sp__merge *m)
 	free(m->starts);
 }
 
-static int deal(struct sp__merge *m, uint64_t items, sp__deal_fn *fn)
+static int deal(struct sp__pointmerge *m, uint64_t items, sp__deal_fn *fn)
 {
 	return sp__deal(sp__transfers_for(&m->transfers, items), items, fn, m, m->err);
 }
 
 /* Prepares the change of a bucket for a thread. */
-static struct sp__merge_bucket *bucket_of(struct sp__merge *m, unsigned worker, uint64_t bucket,
-					  struct sp_errinfo *err)
+static struct sp__pointmerge_bucket *bucket_of(struct sp__pointmerge *m, unsigned worker,
+					       uint64_t bucket, struct sp_errinfo *err)
 {
-	struct sp__merge_bucket *b = &m->buckets[bucket];
+	struct sp__pointmerge_bucket *b = &m->buckets[bucket];
 
 	b->change.err = err;
 	b->change.transfer = sp__transfers_of(&m->transfers, worker, err);
@@ -94,8 +95,8 @@ static int write_bucket(void *arg, unsigned worker, uint64_t bucket, struct sp_e
 /* Makes and reads the next group of a bucket; writes it, if no mark must be on the device first. */
 static int read_bucket(void *arg, unsigned worker, uint64_t bucket, struct sp_errinfo *err)
 {
-	struct sp__merge *m = arg;
-	struct sp__merge_bucket *b = bucket_of(m, worker, bucket, err);
+	struct sp__pointmerge *m = arg;
+	struct sp__pointmerge_bucket *b = bucket_of(m, worker, bucket, err);
 	int rc = 0;
 
 	if (m->filling && b->more) {
@@ -111,7 +112,7 @@ static int read_bucket(void *arg, unsigned worker, uint64_t bucket, struct sp_er
 	return rc || m->repeatable ? rc : sp__change_end(&b->change);
 }
 
-static bool has_more(const struct sp__merge *m)
+static bool has_more(const struct sp__pointmerge *m)
 {
 	bool more = false;
 
@@ -121,7 +122,7 @@ static bool has_more(const struct sp__merge *m)
 }
 
 /* Carries out the groups of all buckets. */
-static int run(struct sp__merge *m)
+static int run(struct sp__pointmerge *m)
 {
 	int rc = 0;
 
@@ -146,9 +147,9 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Chooses the borders of buckets. */
-static void choose_splitters(struct sp__merge *m)
+static void choose_splitters(struct sp__pointmerge *m)
 {
-	uint64_t sample[SP__MERGE_BUCKETS * SAMPLES];
+	uint64_t sample[SP__POINTMERGE_BUCKETS * SAMPLES];
 	size_t n = (size_t)m->used * SAMPLES;
 
 	for (size_t i = 0; i < n; i++)
@@ -158,16 +159,16 @@ static void choose_splitters(struct sp__merge *m)
 		m->splitters[i - 1] = sample[i * SAMPLES];
 }
 
-static unsigned bucket_of_block(const struct sp__merge *m, uint64_t block)
+static unsigned bucket_of_block(const struct sp__pointmerge *m, uint64_t block)
 {
 	return (unsigned)SP__BISECT(m->used - 1, i, m->splitters[i] <= block);
 }
 
 static int count_chunk(void *arg, unsigned worker, uint64_t chunk, struct sp_errinfo *err)
 {
-	struct sp__merge *m = arg;
+	struct sp__pointmerge *m = arg;
 	size_t begin = chunk * CHUNK_POINTS, end = sp__min(begin + CHUNK_POINTS, m->npoints);
-	size_t counts[SP__MERGE_BUCKETS] = { 0 };
+	size_t counts[SP__POINTMERGE_BUCKETS] = { 0 };
 
 	(void)worker;
 	(void)err;
@@ -179,9 +180,9 @@ static int count_chunk(void *arg, unsigned worker, uint64_t chunk, struct sp_err
 
 static int move_chunk(void *arg, unsigned worker, uint64_t chunk, struct sp_errinfo *err)
 {
-	struct sp__merge *m = arg;
+	struct sp__pointmerge *m = arg;
 	size_t begin = chunk * CHUNK_POINTS, end = sp__min(begin + CHUNK_POINTS, m->npoints);
-	size_t to[SP__MERGE_BUCKETS];
+	size_t to[SP__POINTMERGE_BUCKETS];
 
 	(void)worker;
 	(void)err;
@@ -192,7 +193,7 @@ static int move_chunk(void *arg, unsigned worker, uint64_t chunk, struct sp_erri
 }
 
 /* Turns the counts of chunks into the offsets of their points.  Sets the borders of buckets. */
-static void set_starts(struct sp__merge *m, size_t *borders)
+static void set_starts(struct sp__pointmerge *m, size_t *borders)
 {
 	size_t at = 0;
 
@@ -209,14 +210,14 @@ static void set_starts(struct sp__merge *m, size_t *borders)
 }
 
 struct sorting {
-	struct sp__merge *merge;
-	size_t borders[SP__MERGE_BUCKETS + 1];
+	struct sp__pointmerge *merge;
+	size_t borders[SP__POINTMERGE_BUCKETS + 1];
 };
 
 static int sort_bucket(void *arg, unsigned worker, uint64_t bucket, struct sp_errinfo *err)
 {
 	struct sorting *s = arg;
-	struct sp__merge *m = s->merge;
+	struct sp__pointmerge *m = s->merge;
 	struct sp__point *points = m->used > 1 ? m->sorted : m->points;
 	size_t begin = s->borders[bucket];
 
@@ -228,7 +229,7 @@ static int sort_bucket(void *arg, unsigned worker, uint64_t bucket, struct sp_er
 }
 
 /* Distributes the points among the buckets, and sorts each bucket. */
-static int sort_points(struct sp__merge *m)
+static int sort_points(struct sp__pointmerge *m)
 {
 	struct sorting s = { .merge = m, .borders = { 0, m->npoints } };
 	int rc = 0;
@@ -245,7 +246,8 @@ static int sort_points(struct sp__merge *m)
 			     m->err);
 }
 
-int sp__merge_points(struct sp__merge *m, struct sp__point *points, size_t n, const uint8_t *values)
+int sp__pointmerge_points(struct sp__pointmerge *m, struct sp__point *points, size_t n,
+			  const uint8_t *values)
 {
 	int rc;
 
@@ -258,7 +260,7 @@ int sp__merge_points(struct sp__merge *m, struct sp__point *points, size_t n, co
 	return rc ? rc : run(m);
 }
 
-int sp__merge_absent(struct sp__merge *m)
+int sp__pointmerge_absent(struct sp__pointmerge *m)
 {
 	const struct sp__cube_superblock *h = &m->file->superblock;
 	struct sp_cube_box all = { 0 };
@@ -271,7 +273,7 @@ int sp__merge_absent(struct sp__merge *m)
 	m->filling = true;
 	m->used = (unsigned)sp__boxcut_init(&cut, &all, h->shape.ndims, 1, m->n);
 	for (unsigned i = 0; i < m->used; i++) {
-		struct sp__merge_bucket *b = &m->buckets[i];
+		struct sp__pointmerge_bucket *b = &m->buckets[i];
 
 		sp__change_begin(&b->change, NULL, 0, NULL);
 		b->box = sp__boxcut_item(&cut, i);

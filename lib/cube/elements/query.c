@@ -20,8 +20,8 @@
 #include "run/charge.h"
 
 /*
- * Maximum slab of several layers, if the order of requests does not matter: memory is slow when it is
- * touched for the first time.
+ * Maximum slab of several layers, if the order of requests does not matter: memory is slow when it
+ * is touched for the first time.
  */
 #define SLAB_BYTES (UINT64_C(16) << 20)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cuts boxes of cells into items and deals them to transfers (transfers.h).  There are several items
- * per thread, since items take different times.
+ * Cuts boxes of cells into items and deals them to transfers (transfers.h).  There are several
+ * items per thread, since items take different times.
  */
 #include <stdlib.h>
 #include "base/err.h"

@@ -35,8 +35,7 @@ static int coordinate_range(const struct sp__csvline *l, unsigned dim, const cha
 }
 
 /* Parses a coordinate and its comma. */
-static int parse_coordinate(const struct sp__csvline *l, unsigned dim, const char **at,
-			    uint64_t *x)
+static int parse_coordinate(const struct sp__csvline *l, unsigned dim, const char **at, uint64_t *x)
 {
 	uint64_t by = l->rollup[dim], n = 0;
 	const char *text = skip_spaces(*at), *end = text;

@@ -21,7 +21,7 @@
 #include "rec/recfmt.h"
 
 #define TEXT_MAX ((size_t)256 << 10) /* of a slot, unless a line is longer */
-#define TEXT_MIN ((size_t)16 << 10) /* of each of several slots */
+#define TEXT_MIN ((size_t)16 << 10)  /* of each of several slots */
 
 /* Enough for numbers with some spaces and zeros before them. */
 static size_t line_max(const struct sp_cube_shape *s)
@@ -45,12 +45,9 @@ static uint64_t slot_memory(const struct sp__csvlines *l, size_t text_bytes)
 static struct sp__csvline line_of(const struct sp__csvlines *l, uint64_t number,
 				  struct sp_errinfo *err)
 {
-	return (struct sp__csvline){ &l->file->superblock.shape,
-				     l->rollup,
-				     l->name,
-				     number,
-				     l->line_max,
-				     err };
+	return (struct sp__csvline){
+		&l->file->superblock.shape, l->rollup, l->name, number, l->line_max, err
+	};
 }
 
 /* The task: parses the lines of a slot. */
@@ -182,7 +179,7 @@ static int skip_header(struct sp__csvlines *l, struct sp__csvslot *s)
 	return 0;
 }
 
-/* Fills slots that are free, in turn, and starts their tasks. */
+/* Fills slots that are free, the oldest first, and starts their tasks. */
 static int fill_slots(struct sp__csvlines *l)
 {
 	for (unsigned i = 0; !l->ended && i < l->nslots; i++) {
@@ -346,9 +343,8 @@ int sp__csvlines_rewind(struct sp__csvlines *l)
 	l->number = l->blank = 0;
 	l->begun = l->ended = false;
 	l->read_rc = 0;
-	return lseek(l->fd, l->begin, SEEK_SET) < 0
-		       ? sp__err(l->err, -errno, "seek", l->name, -1)
-		       : 0;
+	return lseek(l->fd, l->begin, SEEK_SET) < 0 ? sp__err(l->err, -errno, "seek", l->name, -1)
+						    : 0;
 }
 
 void sp__csvlines_close(struct sp__csvlines *l)

@@ -22,12 +22,12 @@ struct sp__csvslot {
 	struct sp__task task;
 	bool busy; /* it has lines that were not returned yet */
 	char *text;
-	size_t from, bytes;	/* where the lines begin and end in text */
-	uint64_t lines, blank;	/* found */
-	const char *bad;	/* the first invalid line; NULL: none */
+	size_t from, bytes;    /* where the lines begin and end in text */
+	uint64_t lines, blank; /* found */
+	const char *bad;       /* the first invalid line; NULL: none */
 	size_t bad_bytes;
-	size_t n;		/* points */
-	uint8_t *places;	/* what `place` made of their coordinates */
+	size_t n;	 /* points */
+	uint8_t *places; /* what `place` made of their coordinates */
 	uint8_t *values;
 };
 
@@ -40,19 +40,19 @@ struct sp__csvlines {
 	void (*place)(const struct sp__cubefile *c, const uint64_t *x, void *to);
 	size_t place_bytes;
 	int fd;
-	off_t begin;	     /* offset of the first line; -1: a pipe */
-	uint64_t file_bytes; /* length of the input at opening, if it is a regular file */
-	size_t line_max;     /* bytes of a line and its end */
+	off_t begin;		       /* offset of the first line; -1: a pipe */
+	uint64_t file_bytes;	       /* length of a regular file at opening; else 0 */
+	size_t line_max;	       /* bytes of a line and its end */
 	size_t text_bytes, points_max; /* of a slot */
 	struct sp__csvslot *slots;
 	unsigned nslots, next;	  /* next: the oldest slot that is busy, or to be filled */
 	struct sp__csvslot *held; /* its points were returned last */
-	char *rest;		/* the first bytes of the next slot */
+	char *rest;		  /* the first bytes of the next slot */
 	size_t nrest;
 	uint64_t charged; /* bytes of memory */
 	uint64_t number;  /* lines of the slots that were returned */
-	uint64_t blank;	 /* blank lines that were skipped */
-	bool begun;	 /* the first line that is not blank was found */
+	uint64_t blank;	  /* blank lines that were skipped */
+	bool begun;	  /* the first line that is not blank was found */
 	bool ended;
 	int read_rc; /* error of reading, reported after the lines before it */
 	struct sp_errinfo read_err;
@@ -69,8 +69,8 @@ SP_MUST_CHECK int sp__cubeinput_stream(FILE **in, const struct sp__cubefile *c, 
 				       struct sp_errinfo *err);
 
 /*
- * Opens the input; members before fd are set, fd is -1, and the rest is 0.  Close it after an error,
- * too, or without having opened it.
+ * Opens the input; members before fd are set, fd is -1, and the rest is 0.  Close it after an
+ * error, too, or without having opened it.
  */
 SP_MUST_CHECK int sp__csvlines_open(struct sp__csvlines *l);
 /*

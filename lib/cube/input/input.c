@@ -143,8 +143,7 @@ static int read_item(void *arg, unsigned worker, uint64_t item, struct sp_errinf
 		uint64_t skip = at % r->row_bytes;
 
 		n = sp__min(end - at, r->row_bytes - skip);
-		rc = read_range(r->in, r->to + at, n, row_offset(r, at / r->row_bytes) + skip,
-				err);
+		rc = read_range(r->in, r->to + at, n, row_offset(r, at / r->row_bytes) + skip, err);
 	}
 	return rc;
 }

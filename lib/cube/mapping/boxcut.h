@@ -22,8 +22,8 @@ static inline uint64_t sp__boxcut_init(struct sp__boxcut *c, const struct sp_cub
 
 	*c = (struct sp__boxcut){ .box = box, .ndims = ndims, .unit = unit };
 	for (unsigned i = ndims; i-- > 0; items *= c->parts[i])
-		c->parts[i] = sp__min(sp__div_up(sp__box_count(box, i), i ? 1 : unit),
-				      wanted / items);
+		c->parts[i] =
+			sp__min(sp__div_up(sp__box_count(box, i), i ? 1 : unit), wanted / items);
 	return items;
 }
 
