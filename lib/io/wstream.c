@@ -16,7 +16,7 @@
  *                   chunks are written with pwrite(2), and the stream changes between two chunks.
  *
  * Invariants: the borrowed descriptor is written in order from its offset on, and ends at the end
- * of the last byte.  Its file never looks longer than the bytes written.  Space is reserved beyond
+ * of the last byte; pieces are written at offsets of their own.  Its file never looks longer than the bytes written.  Space is reserved beyond
  * the end (FALLOC_FL_KEEP_SIZE), so that chunks are contiguous, and unused reserved space is
  * released by truncating to the current size.  If the file reached beyond the stream's start (as in
  * 1<>file), its end is not the stream's, and nothing is reserved or truncated.  The lowest offset
@@ -61,8 +61,9 @@ struct sp__wstream {
 	bool plain_only;    /* queueing was tried or is impossible */
 	uint64_t put_bytes; /* total, by the caller */
 	uint64_t offset;    /* queued: of the next chunk; plain: bytes written so far */
-	char *buf;	    /* plain: one chunk; with a queue: pages for depth of them */
+	char *buf;	    /* one chunk; once queued: pages for depth of them */
 	size_t buf_bytes;
+	bool paged;    /* buf has such pages */
 	size_t filled; /* bytes in the current chunk */
 	struct sp__io_counters plain;
 
@@ -147,11 +148,18 @@ static void digest(const struct sp__wstream *ws, const char *data, size_t bytes)
 		sp__digest_add(ws->opts.digest, data, bytes);
 }
 
-/* Writes bytes that were put after all others, at the descriptor's offset. */
+/* Writes bytes that were put after all others, at the offset of the stream. */
 static int write_next(struct sp__wstream *ws, const char *data, size_t bytes)
 {
+	int rc;
+
 	digest(ws, data, bytes);
-	return write_all(ws, data, bytes, -1);
+	if (!ws->opts.piece)
+		return write_all(ws, data, bytes, -1);
+	rc = write_all(ws, data, bytes, (long long)ws->offset);
+	if (!rc)
+		ws->offset += bytes;
+	return rc;
 }
 
 static int flush(struct sp__wstream *ws)
@@ -273,7 +281,7 @@ static bool suitable(struct sp__wstream *ws, uint64_t *at, uint64_t *size)
 		return false;
 	if (fstat(ws->fd, &st) || !S_ISREG(st.st_mode))
 		return false;
-	now = lseek(ws->fd, 0, SEEK_CUR);
+	now = ws->opts.piece ? (off_t)ws->offset : lseek(ws->fd, 0, SEEK_CUR);
 	if (now < 0)
 		return false;
 	*at = (uint64_t)now;
@@ -333,11 +341,29 @@ static int open_queue(struct sp__wstream *ws)
 	return ws->slots ? 0 : -ENOMEM;
 }
 
+/* Writes the head of the collected bytes, and moves the rest to the start of the buffer. */
+static int write_head(struct sp__wstream *ws, size_t head)
+{
+	size_t rest = ws->filled - head;
+
+	ws->filled = head;
+	if (flush(ws))
+		return ws->error;
+	memmove(ws->buf, ws->buf + head, rest);
+	ws->filled = rest;
+	return 0;
+}
+
 /* Moves the collected bytes to an aligned offset in new, larger memory. */
 static int change_buffer(struct sp__wstream *ws, size_t head)
 {
 	size_t bytes = sp__pages_whole(ws->depth * ws->opts.chunk_bytes), rest = ws->filled - head;
-	char *buf = sp__pages_alloc(bytes, true);
+	char *buf;
+
+	/* An earlier piece has made the buffer. */
+	if (ws->paged)
+		return write_head(ws, head);
+	buf = sp__pages_alloc(bytes, true);
 
 	if (!buf)
 		return -ENOMEM;
@@ -350,6 +376,7 @@ static int change_buffer(struct sp__wstream *ws, size_t head)
 	free(ws->buf);
 	ws->buf = buf;
 	ws->buf_bytes = bytes;
+	ws->paged = true;
 	ws->filled = rest;
 	return 0;
 }
@@ -364,12 +391,13 @@ static int go_queued(struct sp__wstream *ws)
 	uint64_t at, size, align;
 	size_t head;
 
-	if (!suitable(ws, &at, &size) || open_queue(ws))
+	if (!suitable(ws, &at, &size) || (!ws->q && open_queue(ws)))
 		goto never;
 	align = ws->volume->direct ? alignment(ws) : 1;
 	head = (size_t)((align - at % align) % align);
 	if (change_buffer(ws, head))
 		goto never;
+	ws->fill = 0;
 	ws->offset = ws->reserved = at + head;
 	ws->bad_from = UINT64_MAX;
 	ws->ours = size <= ws->offset && !ws->opts.piece;
@@ -391,7 +419,7 @@ static int go_plain(struct sp__wstream *ws)
 	if (drain(ws))
 		return ws->error;
 	ws->queued = false;
-	if (lseek(ws->fd, (off_t)ws->offset, SEEK_SET) < 0)
+	if (!ws->opts.piece && lseek(ws->fd, (off_t)ws->offset, SEEK_SET) < 0)
 		return fail(ws, -errno, (long long)ws->offset);
 	return 0;
 }
@@ -409,7 +437,7 @@ static size_t put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
 			return 0;
 		}
 	}
-	free_bytes = ws->buf_bytes - ws->filled;
+	free_bytes = ws->opts.chunk_bytes - ws->filled;
 	if (bytes > free_bytes && wants_queue(ws)) {
 		memcpy(ws->buf + ws->filled, data, free_bytes);
 		ws->filled += free_bytes;
@@ -419,7 +447,7 @@ static size_t put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
 	if (bytes > free_bytes) {
 		if (flush(ws))
 			return 0;
-		if (bytes >= ws->buf_bytes) {
+		if (bytes >= ws->opts.chunk_bytes) {
 			write_next(ws, data, bytes);
 			return bytes;
 		}
@@ -507,6 +535,16 @@ int sp__wstream_flush(struct sp__wstream *ws)
 	return ws->error || ws->queued || ws->packing ? ws->error : flush(ws);
 }
 
+int sp__wstream_move(struct sp__wstream *ws, uint64_t at)
+{
+	int rc = ws->error;
+
+	if (!rc)
+		rc = ws->queued ? finish_queued(ws) : flush(ws);
+	ws->offset = at;
+	return rc;
+}
+
 int sp__wstream_finish(struct sp__wstream *ws)
 {
 	int rc;
@@ -532,7 +570,7 @@ void sp__wstream_close(struct sp__wstream *ws)
 	sp__packing_close(ws->packing);
 	if (ws->q && !ws->finished)
 		abandon(ws);
-	if (ws->q)
+	if (ws->paged)
 		sp__pages_free(ws->buf, ws->buf_bytes);
 	else
 		free(ws->buf);

@@ -27,8 +27,10 @@ struct sp__wstream_opts {
 	struct sp__trace *trace;
 	const struct sp__volume *device; /* simulated: a regular file is stored on it; or NULL */
 	/*
-	 * Other streams write the file before and after this part: it is neither reserved nor
-	 * truncated, and no page of the cache is written both directly and through the cache.
+	 * The stream writes pieces of a regular file, which start where sp__wstream_move() says, and
+	 * other streams write the rest.  The descriptor's offset is neither used nor changed, space
+	 * is neither reserved nor truncated, and no page of the cache is written both directly and
+	 * through the cache.
 	 */
 	bool piece;
 	enum sp_packed pack;  /* the format of the output, packed by tasks */
@@ -51,6 +53,11 @@ SP_MUST_CHECK int sp__wstream_put_near(struct sp__wstream *ws, const char *data,
  * queue, which waits for a whole chunk.
  */
 SP_MUST_CHECK int sp__wstream_flush(struct sp__wstream *ws);
+/*
+ * Only for pieces: ends the piece, so that the system has all bytes put so far, and starts another
+ * one at this offset of the file.  The first piece starts at 0 unless it is moved.
+ */
+SP_MUST_CHECK int sp__wstream_move(struct sp__wstream *ws, uint64_t at);
 /*
  * Writes the rest.  After 0 the system has everything (the device need not; call fsync for that),
  * and nothing can be put.
