@@ -87,7 +87,7 @@ static void advance(struct sp__inorder *o)
 		if (!b->known)
 			return;
 		o->at = b->at + b->bytes;
-		o->items = b->before + b->items;
+		o->items = b->before + (o->opts.limit ? b->items : 0);
 		o->front++;
 	}
 }

@@ -85,7 +85,7 @@ struct sp__inorder {
 	uint64_t next;	       /* range to be taken next */
 	_Atomic uint64_t stop; /* first range that is not wanted */
 	uint64_t front;	       /* first range that does not determine the place of the next one */
-	uint64_t at, items;    /* file offset of this range, and items before it */
+	uint64_t at, items;    /* file offset of this range; with a limit, items before it */
 	int error;	       /* of range `stop` */
 	struct sp_errinfo err; /* describes it */
 	struct sp__io_counters io; /* of makers that have left */

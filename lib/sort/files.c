@@ -322,8 +322,7 @@ static int give_ranges(struct job *j)
 	struct sp_batch header;
 	int rc;
 
-	if (!marked && (j->io->splitters || j->opts.run.compress_output ||
-			!sp__runs_cuttable(&j->sort->spilled)))
+	if (!marked && !sp__runs_cuttable(&j->sort->spilled))
 		return 0;
 	rc = sp__sort_reduce(j->sort);
 	if (rc < 0)
@@ -335,8 +334,8 @@ static int give_ranges(struct job *j)
 			rc = sp__result_continue(&j->result, &writing, &header, &out);
 	} else {
 		rc = begin_result(j);
-		if (!rc && !sp__result_place(&j->result, &out))
-			return 0;
+		if (!rc)
+			sp__result_place(&j->result, &out);
 	}
 	if (rc < 0)
 		return rc;

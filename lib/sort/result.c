@@ -178,22 +178,28 @@ static struct sp__ranges_out place(struct sp__sort_result *r, int fd, uint64_t a
 					.io = &r->done };
 }
 
-bool sp__result_place(struct sp__sort_result *r, struct sp__ranges_out *out)
+static int put_in_turn(void *arg, const char *data, size_t bytes)
+{
+	return sp__result_put(arg, &(struct sp_batch){ data, bytes });
+}
+
+void sp__result_place(struct sp__sort_result *r, struct sp__ranges_out *out)
 {
 	int fd = r->io->output ? sp_outfile_begin(r->files[0], r->err) : r->io->output_fd, flags;
 	struct stat st;
 	off_t at;
 
+	*out = (struct sp__ranges_out){
+		.put = put_in_turn, .put_arg = r, .put_err = r->err, .writing = r->writing
+	};
 	/* A longer header can still be in a queue. */
-	if (r->io->splitters || r->header_bytes > r->writing.chunk_bytes ||
+	if (r->io->splitters || r->writing.pack || r->header_bytes > r->writing.chunk_bytes ||
 	    sp__wstream_flush(r->stream) < 0)
-		return false;
+		return;
 	flags = fcntl(fd, F_GETFL);
-	if (flags < 0 || flags & O_APPEND || (flags & O_ACCMODE) == O_RDONLY ||
-	    fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (at = lseek(fd, 0, SEEK_CUR)) < 0)
-		return false;
-	*out = place(r, fd, (uint64_t)at);
-	return true;
+	if (flags >= 0 && !(flags & O_APPEND) && (flags & O_ACCMODE) != O_RDONLY &&
+	    fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (at = lseek(fd, 0, SEEK_CUR)) >= 0)
+		*out = place(r, fd, (uint64_t)at);
 }
 
 int sp__result_continue(struct sp__sort_result *r, const struct sp__wstream_opts *writing,

@@ -44,10 +44,10 @@ SP_MUST_CHECK int sp__result_begin(struct sp__sort_result *r,
 SP_MUST_CHECK int sp__result_put_header(struct sp__sort_result *r, const struct sp_batch *header);
 SP_MUST_CHECK int sp__result_put(struct sp__sort_result *r, const struct sp_batch *batch);
 /*
- * Called after the header: sets `out` to where the rest can be written in parts, if the output is a
- * single regular file.  All parts must be written before finish().  False if that is not possible.
+ * Called after the header: sets `out` to where the rest can be written in ranges.  That is the
+ * file, if the output is a single regular one, until finish(); otherwise put(), in turn.
  */
-bool sp__result_place(struct sp__sort_result *r, struct sp__ranges_out *out);
+void sp__result_place(struct sp__sort_result *r, struct sp__ranges_out *out);
 /*
  * Called instead of begin() for a single, staged output: writes the header and keeps the following
  * bytes, to be written in parts.

@@ -1,13 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# A result that is a file is merged and written in parts, with the same bytes.
+# A result is merged in ranges by several threads, with the same bytes.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup() { begin_test tmp; }
 
 sorted() { "$xsort" -S 4M --run-size=256K --page-size=8K -T tmp --stats=stats "$@"; }
 parts() { sed -n 's/.*"merge_parts": *\([0-9]*\).*/\1/p' stats; }
+# The result was merged in ranges, or in one.
+ranged() { [ "$(parts)" -gt 1 ]; }
+whole() { [ "$(parts)" = 0 ]; }
 
 # Keys of which there are many equal ones.
 keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.\)\(.\)/\1 \2/'; }
@@ -18,37 +21,37 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	for threads in 1 2 3 8; do
 		sorted --parallel=$threads -o out in
 		cmp out want
-		[ $threads = 8 ] || [ "$(parts)" = $((threads > 1 ? threads : 0)) ]
+		if [ $threads = 1 ]; then whole; elif [ $threads != 8 ]; then ranged; fi
 	done
 	[ "$(ls -A tmp)" = '' ]
 }
 
-@test "-o and standard output, at its place; not behind a pipe or where it appends" {
+@test "-o and standard output: at its place, behind other bytes, and a pipe" {
 	keyed >in
 	sort in >want
 	sorted --parallel=2 in >out
 	cmp out want
-	[ "$(parts)" = 2 ]
+	ranged
 	{ echo before && sorted --parallel=3 in && echo after; } >out
 	{ echo before && cat want && echo after; } | cmp - out
-	[ "$(parts)" = 3 ]
+	ranged
 	# A file that is longer stays so.
 	cat want want want >out
 	{ sorted --parallel=2 in && echo after; } 1<>out
-	[ "$(parts)" = 2 ]
+	ranged
 	{ cat want && echo after; } >start
 	cmp -n "$(wc -c <start)" start out
 	[ "$(wc -c <out)" = $((3 * $(wc -c <want))) ]
 	echo before >out
-	sorted --parallel=2 in >>out
+	sorted -S 16M --parallel=2 in >>out
 	{ echo before && cat want; } | cmp - out
-	[ "$(parts)" = 0 ]
-	sorted --parallel=2 in | cmp - want
-	[ "$(parts)" = 0 ]
+	ranged
+	sorted -S 16M --parallel=2 in | cmp - want
+	ranged
 	# The output is the input.
 	sorted --parallel=2 -o in in
 	cmp in want
-	[ "$(parts)" = 2 ]
+	ranged
 }
 
 @test "equal keys keep their order, and no group is in two parts" {
@@ -69,10 +72,10 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	sort -s -k1,1 in >want
 	sorted --parallel=3 -s -k1,1 -o out in
 	cmp out want
-	[ "$(parts)" = 0 ]
+	whole
 }
 
-@test "-u writes parts while nothing was dropped; later repetitions close the gaps" {
+@test "-u in ranges, with keys that are repeated in other runs" {
 	"$xgen" records --seed=7 --bytes=5M >distinct
 	sort -u distinct >want
 	# Again, but not in the same run: of the first part, of all, of the last.
@@ -82,29 +85,28 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	for more in /dev/null low all high distinct; do
 		cat distinct $more >in
 		for threads in 2 3 8; do
-			sorted --parallel=$threads -u -o out in
+			sorted -S 16M --parallel=$threads -u -o out in
 			cmp out want
-			[ $threads = 8 ] || [ "$(parts)" = $threads ]
-			{ echo before && sorted --parallel=$threads -u <in && echo after; } >out
+			[ $threads = 8 ] || ranged
+			{ echo before && sorted -S 16M --parallel=$threads -u <in && echo after; } >out
 			{ echo before && cat want && echo after; } | cmp - out
 		done
 	done
 	# By key; the first of equals is kept.
 	sed 's/^\(..........\)./\1A/' distinct | cat distinct - >in
 	sort -s -u -k1.1,1.10 in >want
-	sorted --parallel=3 -u -k1.1,1.10 -o out in
+	sorted -S 16M --parallel=3 -u -k1.1,1.10 -o out in
 	cmp out want
-	[ "$(parts)" = 3 ]
-	# Parts need room for what they may drop.
+	ranged
+	# The result takes only the space of what is left.
 	cat distinct distinct >in
 	sort -u in >want
-	(ulimit -f 9000 && sorted --parallel=3 -T . -T "$PWD" -u -o out in)
+	(ulimit -f 9000 && sorted -S 16M --parallel=3 -T . -T "$PWD" -u -o out in)
 	cmp out want
-	[ "$(parts)" = 0 ]
 	# What is behind the result stays.
 	cat want want >out
-	sorted --parallel=2 -u -k1.1,1.10 in 1<>out
-	[ "$(parts)" = 0 ]
+	sorted -S 16M --parallel=2 -u -k1.1,1.10 in 1<>out
+	ranged
 	cat want want | cmp - out
 }
 
@@ -117,49 +119,57 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 		cat distinct $more >in
 		sort in | uniq -c >want
 		for threads in 1 2 3 8; do
-			sorted --parallel=$threads -u --count -o out in
+			sorted -S 16M --parallel=$threads -u --count -o out in
 			cmp out want
-			[ $threads = 8 ] || [ "$(parts)" = $((threads > 1 ? threads : 0)) ]
-			{ echo before && sorted --parallel=$threads -u --count <in; } >out
+			if [ $threads = 1 ]; then whole; elif [ $threads != 8 ]; then ranged; fi
+			{ echo before && sorted -S 16M --parallel=$threads -u --count <in; } >out
 			{ echo before && cat want; } | cmp - out
 		done
 	done
 	"$xsort" -u --count -S 100M --stats=stats --parallel=3 -o out distinct
 	sort distinct | uniq -c | cmp - out
-	[ "$(parts)" = 3 ]
+	ranged
 	# The first of equals is kept; short records, long ones, and those of other forms.
 	sed 's/^\(..........\)./\1A/' distinct | cat distinct - >in
-	sorted --parallel=3 -s -u --count -k1.1,1.10 -o out in
-	[ "$(parts)" = 3 ]
+	sorted -S 16M --parallel=3 -s -u --count -k1.1,1.10 -o out in
+	ranged
 	sort -s -u -k1.1,1.10 in | cmp - <(cut -c9- out)
 	[ "$(cut -c1-8 out | sort -u)" = '      2 ' ]
 	seq 100000 400000 | shuf --random-source=distinct >in
 	"$xsort" -u --count -S 100M --stats=stats --parallel=3 -o out in
-	[ "$(parts)" = 3 ]
+	ranged
 	seq 100000 400000 | sed 's/^/      1 /' | cmp - out
 	{ cat distinct && for i in 9 z 3 1 5; do echo "$i$(head -c 100000 /dev/zero | tr '\0' m)"; done; } >in
-	sorted --parallel=3 -u --count -o out in
-	[ "$(parts)" = 3 ]
+	sorted -S 16M --parallel=3 -u --count -o out in
+	ranged
 	sort in | uniq -c | cmp - out
 	tr '\n' '\0' <distinct >nul
 	sorted -z --parallel=3 -u --count -o out nul
-	[ "$(parts)" = 3 ]
+	ranged
 	sort distinct | uniq -c | tr '\n' '\0' | cmp - out
-	sorted --spill-compression=lz4 --parallel=3 -u --count -o out distinct
-	[ "$(parts)" = 3 ]
+	sorted -S 16M --spill-compression=lz4 --parallel=3 -u --count -o out distinct
+	ranged
 	sort distinct | uniq -c | cmp - out
 }
 
-@test "-u of keys that repeat, and --top are merged in one part" {
-	keyed 2M >in
-	sorted --parallel=2 -u -k1,1 -o out in
-	sort -u -k1,1 in | cmp - out
-	[ "$(parts)" = 0 ]
-	sorted --parallel=2 --top=10000 -o out in
-	sort in | head -n 10000 | cmp - out
-	[ "$(parts)" = 0 ]
-	sorted --parallel=2 -u --count -k1,1 -o out in
-	[ "$(parts)" = 0 ]
+@test "-u of keys that repeat, and --top in ranges until there are enough" {
+	keyed >in
+	for threads in 2 3 8; do
+		sorted -S 16M --parallel=$threads -u -k1.1,1.4 -o out in
+		sort -s -u -k1.1,1.4 in | cmp - out
+		ranged
+		sorted -S 16M --parallel=$threads --top=20000 -o out in
+		sort in | head -n 20000 | cmp - out
+		ranged
+		sorted -S 16M --parallel=$threads --top=20000 in | cmp - <(sort in | head -n 20000)
+		sorted -S 16M --parallel=$threads -u --count -k1.1,1.4 -o out in
+		sort -s -u -k1.1,1.4 in | cmp - <(cut -c9- out)
+		ranged
+	done
+	# A small part of the result is merged as one range.
+	sorted -S 16M --parallel=3 --top=100 -o out in
+	sort in | head -n 100 | cmp - out
+	whole
 }
 
 @test "packed pages, all engines, direct or not" {
@@ -169,7 +179,7 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 		--direct=always --direct=never; do
 		sorted --parallel=3 $option -o out in
 		cmp out want
-		[ "$(parts)" = 3 ]
+		ranged
 	done
 }
 
@@ -178,7 +188,7 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	sort in >want
 	"$xsort" -S 100M --stats=stats --parallel=2 -o out in
 	cmp out want
-	[ "$(parts)" = 2 ]
+	ranged
 }
 
 @test "lines without end, ended by NUL, CSV, binary records, a header" {
@@ -191,22 +201,22 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	sort -z nul >want
 	sorted -z --parallel=2 -o out nul
 	cmp out want
-	[ "$(parts)" = 2 ]
+	ranged
 	{ echo head && cat in; } >headed
 	{ echo head && sort in; } >want
 	sorted --header --parallel=2 -o out headed
 	cmp out want
-	[ "$(parts)" = 2 ]
+	ranged
 	sed 's/^\(.\) \(.*\)/"\1\n,""",\2/' in >csv
 	sorted --csv -k2,2 --parallel=1 -o want csv
 	sorted --csv -k2,2 --parallel=3 -o out csv
 	cmp out want
-	[ "$(parts)" = 3 ]
+	ranged
 	"$xgen" records --binary --bytes=5M >bin
 	sorted --record-size=100 --bkey=0:10 --parallel=1 -o want bin
 	sorted --record-size=100 --bkey=0:10 --parallel=3 -o out bin
 	cmp out want
-	[ "$(parts)" = 3 ]
+	ranged
 }
 
 @test "records larger than pages" {
@@ -214,14 +224,14 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	sort in >want
 	sorted --parallel=3 -o out in
 	cmp out want
-	[ "$(parts)" = 3 ]
+	ranged
 }
 
 @test "sizes set by hand, a simulated machine and a program keep one part" {
 	keyed 2M >in
 	for option in --readahead=double --merge-buffer=2M --volume=sim:linear --compress-program=gzip; do
 		sorted --parallel=4 $option -o out in
-		[ "$(parts)" = 0 ]
+		whole
 	done
 }
 

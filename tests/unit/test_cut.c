@@ -84,12 +84,15 @@ static char *whole(const struct sp_sort_opts *o, const struct text *t)
 struct check {
 	struct sp_sort *sort;
 	struct sp__cuts cuts;
+	uint64_t *from, *to; /* positions of the cuts around a part */
+	uint64_t bytes[PARTS_MAX];
 	struct sp__spill *reader;
 	struct sp__freemem where;
 	char *want;
 	size_t at, last, last_bytes; /* offsets of what was compared, and of the record before */
 	uint64_t group, max_group;   /* bytes of records with one key */
 	bool parted;		     /* a key is in two parts */
+	unsigned wanted;	     /* number of parts */
 };
 
 /* The next record of part `part`; compares it with the result wanted. */
@@ -116,58 +119,56 @@ static bool part_is_right(struct check *c, unsigned part)
 	struct sp__run_span *spans = calloc(k->n + 1, sizeof(*spans));
 	struct sp__step_inputs in = { 0 };
 	size_t begin = c->at;
-	uint64_t records = 0;
 	struct sp__merge m;
-	bool right = true, once = true;
+	bool right = true, first = true;
 	int rc = sp__merge_init(&m, c->sort->shared.opts.keys, k->n + k->nbufs,
 				&c->sort->shared.env.budget, NULL);
 
-	for (unsigned j = 0; j < k->n + k->nbufs; j++) {
-		uint64_t from = sp__cuts_at(k, part, j), to = sp__cuts_at(k, part + 1, j);
-
+	if (!rc)
+		rc = sp__cuts_find(k, part, c->reader, c->where, c->from);
+	if (!rc)
+		rc = sp__cuts_find(k, part + 1, c->reader, c->where, c->to);
+	for (unsigned j = 0; !rc && j < k->n + k->nbufs; j++) {
 		if (j < k->n)
-			spans[j] = (struct sp__run_span){ from, to };
+			spans[j] = (struct sp__run_span){ c->from[j], c->to[j] };
 		else
-			sp__cursor_part(&m.cursors[j], k->bufs[j - k->n], from, to);
-		once &= j < k->n || !k->bufs[j - k->n]->repeated;
+			sp__cursor_part(&m.cursors[j], k->bufs[j - k->n], c->from[j], c->to[j]);
 	}
 	if (!rc && k->n)
 		rc = sp__step_open(&c->sort->spilled, c->reader, &in, k->ids, spans, k->n, c->where,
 				   m.cursors);
-	for (; rc >= 0 && right && (rc = sp__merge_next(&m, true)) == SP_READY; records++)
-		right = take(c, &m, !records);
+	for (; rc >= 0 && right && (rc = sp__merge_next(&m, true)) == SP_READY; first = false)
+		right = take(c, &m, first);
 	sp__step_close(&c->sort->spilled, &in);
 	sp__merge_release(&m);
 	free(spans);
-	return right && rc == SP_END && c->at - begin == sp__cuts_bytes(k, part) &&
-	       (!once || records == sp__cuts_records(k, part));
+	c->bytes[part] = c->at - begin;
+	return right && rc == SP_END && c->bytes[part] == sp__cuts_bytes(k, c->from, c->to);
 }
 
-/* Sizes within 1 %, a page of each run and the largest record or group, on either side. */
+/*
+ * True if no part has more than three times its share, and a page of each run and the largest
+ * records or groups in addition.
+ */
 static bool even(const struct check *c, const struct text *t)
 {
-	uint64_t slack = t->bytes / 100 + (uint64_t)(c->cuts.n + c->cuts.nbufs) * PAGE +
-			 c->max_group +
+	uint64_t slack = (uint64_t)(c->cuts.n + c->cuts.nbufs) * PAGE + 4 * c->max_group +
 			 (t->lengths == SOME_LONG ? 4 * 3 * PAGE * (c->cuts.n + c->cuts.nbufs) : 0);
-	uint64_t share = t->bytes / c->cuts.parts, bytes;
 
 	/* Longer beginnings than last keys have are one group. */
 	if (t->alike || t->one_key)
 		return true;
-
-	for (unsigned i = 0; i < c->cuts.parts; i++) {
-		bytes = sp__cuts_bytes(&c->cuts, i);
-		if (bytes > share + 2 * slack || bytes + 2 * slack < share)
+	for (unsigned i = 0; i < c->cuts.parts; i++)
+		if (c->bytes[i] > 3 * t->bytes / c->wanted + slack)
 			return false;
-	}
 	return true;
 }
 
-/* 1: right, 0: wrong, -1: cannot be cut. */
+/* 1: right, 0: wrong, -1: is not cut. */
 static int cut(const struct sp_sort_opts *o, const struct text *t, unsigned parts)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct check c = { .sort = formed(o, t, &err), .want = whole(o, t) };
+	struct check c = { .sort = formed(o, t, &err), .want = whole(o, t), .wanted = parts };
 	unsigned n;
 	int rc = sp__sort_reduce(c.sort), right = -1;
 
@@ -176,14 +177,17 @@ static int cut(const struct sp_sort_opts *o, const struct text *t, unsigned part
 	if (rc < 0 || (n && sp__spill_reader_open(&c.reader, c.sort->spilled.store, &err)))
 		abort();
 	if (sp__cuts_possible(&c.sort->spilled, c.sort->spilled.ids, n)) {
-		rc = sp__cuts_find(&c.cuts, &c.sort->forming, c.reader, c.sort->spilled.ids, n,
-				   parts, c.where);
+		rc = sp__cuts_choose(&c.cuts, &c.sort->forming, c.sort->spilled.ids, n, parts);
+		c.from = calloc(2 * (n + c.cuts.nbufs) + 1, sizeof(*c.from));
+		c.to = c.from + n + c.cuts.nbufs;
 		right = rc == 0;
-		for (unsigned i = 0; right && i < parts; i++)
+		for (unsigned i = 0; right && i < c.cuts.parts; i++)
 			right = part_is_right(&c, i);
-		right = rc == SP_EUNSUP && (t->one_key || t->alike)
-				? -1
-				: right && c.at == t->bytes && !c.parted && even(&c, t);
+		right = right && c.at == t->bytes && !c.parted && c.cuts.parts <= parts &&
+			even(&c, t);
+		if (right && c.cuts.parts == 1)
+			right = -1;
+		free(c.from);
 		sp__cuts_release(&c.cuts);
 	}
 	if (c.reader)

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declares exact cuts of the sorted data of a sort: spilled runs and slots in memory.
+ * Declares cuts of the sorted data of a sort: spilled runs and slots in memory.
  *
- * A cut is a position in each of them: that of the first record whose key does not precede a given
- * key.  Only keys are compared, never the last resort, so equal keys are never separated.
+ * A cut is a key.  Its position in each input is that of the first record whose key does not
+ * precede it.  Only keys are compared, never the last resort, so equal keys are never separated.
  *
- * Owner: the thread that works on the sort, before its final merge.
+ * Owner: the thread that works on the sort, before its final merge.  Afterwards nothing changes,
+ * and several threads can find positions.
  */
 #pragma once
 
 #include "sort/form/forming.h"
 
-/* A cut's position in an input, and the records before it. */
-struct sp__cut_at {
-	uint64_t position; /* of a run a byte, of a buffer an entry */
-	uint64_t records;
+/* A normalised key, and its prefix as in an entry. */
+struct sp__cut_key {
+	const void *data;
+	size_t bytes;
+	uint64_t prefix;
 };
 
 struct sp__cuts {
-	struct sp__forming *forming;
+	const struct sp__forming *forming;
 	const unsigned *ids; /* spilled runs */
 	unsigned n;
 	const struct sp__runbuf **bufs; /* sorted buffers after them, oldest first */
 	unsigned nbufs;
 	unsigned parts;
-	/* Cut i starts at at + i * (n + nbufs), for i from 0 (the start) to parts (the end). */
-	struct sp__cut_at *at;
+	struct sp__cut_key *keys; /* cut i, between parts i - 1 and i, is at keys[i - 1] */
 };
 
 /*
@@ -33,23 +34,20 @@ struct sp__cuts {
  */
 bool sp__cuts_possible(const struct sp__spilled *spilled, const unsigned *ids, unsigned n);
 /*
- * Cuts the spilled runs ids[0..n) and all sorted slots into parts of about equal length.  reader: a
- * reader of the store, if there are runs; where: memory for two pages of each run.  Returns 0,
- * SP_EUNSUP if a cut cannot be found, or an error.
+ * Chooses cuts of the spilled runs ids[0..n) and all sorted slots into at most that many parts of
+ * about equal length.  A large group of equal keys makes fewer parts, at least one.  Returns 0 or
+ * -ENOMEM.
  */
-SP_MUST_CHECK int sp__cuts_find(struct sp__cuts *c, struct sp__forming *forming,
-				struct sp__spill *reader, const unsigned *ids, unsigned n,
-				unsigned parts, struct sp__freemem where);
+SP_MUST_CHECK int sp__cuts_choose(struct sp__cuts *c, const struct sp__forming *forming,
+				  const unsigned *ids, unsigned n, unsigned parts);
 void sp__cuts_release(struct sp__cuts *c);
 
-/* Returns the position of cut i in input j. */
-static inline uint64_t sp__cuts_at(const struct sp__cuts *c, unsigned i, unsigned j)
-{
-	return c->at[(size_t)i * (c->n + c->nbufs) + j].position;
-}
 /*
- * Return the bytes of a part's records and, with --count, their number.  Each record must then
- * stand for itself: its number takes one byte in a run.
+ * Finds the position of cut i in each input, i from 0 (the start) to parts (the end): of a run a
+ * byte, of a buffer an entry.  reader: a reader of the store, if there are runs; where: memory for
+ * two pages of each run.  Returns 0 or an error.
  */
-uint64_t sp__cuts_bytes(const struct sp__cuts *c, unsigned part);
-uint64_t sp__cuts_records(const struct sp__cuts *c, unsigned part);
+SP_MUST_CHECK int sp__cuts_find(const struct sp__cuts *c, unsigned i, struct sp__spill *reader,
+				struct sp__freemem where, uint64_t *at);
+/* Returns the bytes of all records between positions. */
+uint64_t sp__cuts_bytes(const struct sp__cuts *c, const uint64_t *from, const uint64_t *to);

@@ -1,165 +1,322 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides into how many ranges the final merge is divided, and makes them.
+ * Decides into which ranges the final merge is divided, and divides the memory.
  *
- * There is one range if keys have been repeated under -u; if values must be deterministic
- * (simulated machines); if reading was set by hand; if the last keys of pages are not kept, or keys
- * have no bytes; if there are less than two pages for each run and range; or if one group of equal
- * keys is so large that a range would have more than 1.5 times its share.
+ * A worker has pages for its range of the spilled runs, and the result has buffers (io/ordered.h).
+ * If nothing is dropped and the result is a file, the length of a range is known before it is
+ * merged.  Buffers are then small, since they never wait.  Otherwise a buffer has the bytes of a
+ * range, and there are half as many again as workers.
+ *
+ * There is one range if values must be deterministic (simulated machines); if reading was set by
+ * hand; if the last keys of pages are not kept, or keys have no bytes; if only a small part of the
+ * result is wanted; or if there is not enough memory or work for two workers.
  */
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/mem.h"
 #include "base/ring.h"
 #include "sort/merge/divide.h"
-#include "sort/merge/group.h"
 
 /* Fewer bytes take less time than the preparations. */
 #define MIN_BYTES (UINT64_C(1) << 20)
-#define RANGES_MAX 16
+#define WORKERS_MAX 64u
+#define MARKED_MAX 16u
+/* A range: shorter ones are more even, longer ones are cut less often. */
+#define RANGE_MIN ((size_t)128 << 10)
+#define RANGE_WANTED ((size_t)2 << 20)
+#define RANGES_EACH 8
+#define RANGES_MAX 8192
 /*
- * Minimum of pages of the pool per run, and of pages of each run, since those at cuts are read
- * twice.
+ * Pages of each run in a range.  Those at cuts are read three times, so more are better, if there
+ * are then RANGES_FEW ranges for each worker.
  */
-#define PAGES_EACH 2
-#define RUN_PAGES_EACH 4
+#define RUN_PAGES 8
+#define RUN_PAGES_MIN 2
+#define RANGES_FEW 3
+/* The share of the result that can wait in buffers. */
+#define BUFFERED_SHARE 2
+/* Share of the planned memory that is not used in addition to the arena: for the streams. */
+#define STREAMS_SHARE 8
+#define BUFFER_MIN ((size_t)32 << 10)
+#define BUFFER_SMALL ((size_t)256 << 10)
 #define MIN_CHUNK (8u << 10)
 
-unsigned sp__divide_pages(const struct sp__merging *merging, struct sp__freemem where, unsigned k)
+/* Ranges vary in length. */
+static size_t with_spare(size_t range_bytes)
 {
-	const struct sp__sort_shared *s = merging->sort;
-	size_t unpacking =
-		k * sp__pool_unpacking(merging->spilled->store->opts.codec, s->plan.page_bytes);
-
-	where.bytes -= sp__min(where.bytes, unpacking);
-	return (unsigned)(where.bytes / s->plan.page_bytes / k);
+	return range_bytes / 4 * 5;
 }
 
-size_t sp__divide_chunk(const struct sp__wstream_opts *w, unsigned k)
+static size_t without_spare(size_t buffer_bytes)
+{
+	return buffer_bytes / 5 * 4;
+}
+
+/* Returns the chunk of each of k streams that divide the memory of one. */
+static size_t chunk_for(const struct sp__wstream_opts *w, unsigned k)
 {
 	size_t all = w->chunk_bytes * (SP__RING_BUFFERS + w->depth);
 
-	return sp__min(w->chunk_bytes, all / (k * w->depth)) & ~(size_t)4095;
+	return sp__min(w->chunk_bytes, all / ((size_t)k * w->depth)) & ~(size_t)4095;
 }
 
-bool sp__divide_fits(const struct sp__merging *merging, unsigned n, struct sp__freemem where,
-		     const struct sp__wstream_opts *w, unsigned k)
-{
-	return sp__divide_chunk(w, k) >= MIN_CHUNK &&
-	       (!n || sp__divide_pages(merging, where, k) >= PAGES_EACH * n);
-}
-
-/* Returns the number of ranges that there is memory and work for. */
-static unsigned ranges_for(const struct sp__merging *merging, unsigned n, uint64_t bytes,
-			   struct sp__freemem where, const struct sp__wstream_opts *w)
+static size_t unpacking(const struct sp__merging *merging, unsigned n)
 {
 	const struct sp__sort_shared *s = merging->sort;
-	unsigned k = s->threads < RANGES_MAX ? s->threads : RANGES_MAX;
 
-	if (bytes < MIN_BYTES)
-		return 0;
-	while (k > 1 && (!sp__divide_fits(merging, n, where, w, k) ||
-			 bytes / s->plan.page_bytes < (uint64_t)RUN_PAGES_EACH * n * k))
+	return n ? sp__pool_unpacking(merging->spilled->store->opts.codec, s->plan.page_bytes) : 0;
+}
+
+/* Returns the bytes of pages that a merge of n runs needs, or with which it reads ahead. */
+static size_t pages_for(const struct sp__merging *merging, unsigned n, bool ahead)
+{
+	return (size_t)(ahead ? 2 * n : n ? n + n / 4 + 1 : 0) * merging->sort->plan.page_bytes;
+}
+
+/* Gives k workers all memory that buffers do not have.  False if it is not enough. */
+static bool divide_pages(const struct sp__merging *merging, unsigned n, unsigned k,
+			 struct sp__division *d)
+{
+	const size_t page = merging->sort->plan.page_bytes,
+		     other = k * unpacking(merging, n) + d->buffers * d->buffer_bytes;
+
+	d->workers = k;
+	d->pages_bytes =
+		n ? (d->where.bytes - sp__min(d->where.bytes, other)) / k / page * page : 0;
+	return d->pages_bytes >= pages_for(merging, n, false);
+}
+
+static struct sp__freemem free_memory(const struct sp__merging *merging)
+{
+	return sp__free_region(merging->forming, true);
+}
+
+void sp__divide_memory(const struct sp__merging *merging, const struct sp__wstream_opts *w,
+		       unsigned workers, struct sp__division *d)
+{
+	unsigned k = workers;
+
+	*d = (struct sp__division){ .where = free_memory(merging) };
+	while (k > 1 &&
+	       (chunk_for(w, k) < MIN_CHUNK || !divide_pages(merging, merging->runs_left, k, d)))
 		k--;
-	return k;
+	d->workers = k;
+	d->chunk_bytes = chunk_for(w, k);
+	if (k == 1)
+		d->pages_bytes = d->where.bytes;
 }
 
-uint64_t sp__numbers_bytes(const struct sp__sort_shared *s, uint64_t records)
-{
-	return s->opts.count ? records * sp__counted_bytes(&s->opts.format) : 0;
-}
+/* Inputs of the final merge. */
+struct inputs {
+	unsigned n; /* spilled runs */
+	uint64_t bytes, records;
+};
 
-static uint64_t result_bytes(const struct sp__merging *merging, unsigned n)
-{
-	struct sp__spilled *spilled = merging->spilled;
-	const struct sp__slot *slot;
-	uint64_t bytes = sp__numbers_bytes(merging->sort, sp__balance_read(merging).records);
-
-	for (unsigned i = 0; i < n; i++)
-		bytes += spilled->runs[spilled->ids[i]]->bytes;
-	for (uint64_t from = 0; (slot = sp__slot_from(merging->forming, SP__SLOT_SORTED, from));
-	     from = slot->age + 1)
-		bytes += sp__runbuf_gives(&slot->buf);
-	return bytes;
-}
-
-static uint64_t range_bytes(const struct sp__cuts *c, unsigned i)
-{
-	return sp__cuts_bytes(c, i) + sp__numbers_bytes(c->forming->sort, sp__cuts_records(c, i));
-}
-
-static bool uneven(const struct sp__cuts *c, uint64_t bytes)
-{
-	uint64_t max = 0;
-
-	for (unsigned i = 0; i < c->parts; i++)
-		max = sp__max(max, range_bytes(c, i));
-	return max > bytes / c->parts / 2 * 3;
-}
-
-int sp__divide_cut(struct sp__merging *merging, const struct sp__wstream_opts *writing,
-		   struct sp__cuts *cuts)
-{
-	struct sp__spilled *spilled = merging->spilled;
-	struct sp__freemem where = sp__free_region(merging->forming, true);
-	const unsigned n = merging->runs_left;
-	struct sp__spill *reader = NULL;
-	uint64_t bytes = result_bytes(merging, n);
-	unsigned k = ranges_for(merging, n, bytes, where, writing);
-	int rc;
-
-	if (k < 2 || (n && spilled->store->place) || !sp__runs_cuttable(spilled) ||
-	    (merging->sort->opts.unique && sp__balance_dropped(merging).records) ||
-	    !sp__cuts_possible(spilled, spilled->ids, n))
-		return 0;
-	if (n) {
-		if (sp__spill_reader_open(&reader, spilled->store, NULL) < 0)
-			return 0;
-		reader->opts.err = merging->sort->env.err;
-	}
-	rc = sp__cuts_find(cuts, merging->forming, reader, spilled->ids, n, k, where);
-	if (reader)
-		sp__spill_reader_close(reader, spilled->store);
-	if (rc < 0)
-		return rc == SP_EUNSUP ? 0 : rc;
-	return uneven(cuts, bytes) ? 0 : (int)k;
-}
-
-/* Sets the spans of range i, and returns the bytes of its records if none is dropped. */
-static uint64_t set_spans(const struct sp__merging *merging, const struct sp__cuts *cuts,
-			  unsigned i, struct sp__range *r)
+static struct inputs inputs_of(const struct sp__merging *merging)
 {
 	const struct sp__spilled *spilled = merging->spilled;
-	uint64_t bytes = 0;
+	struct inputs in = { .n = merging->runs_left };
+	const struct sp__slot *slot;
 
-	for (unsigned j = 0; j < merging->runs_left; j++) {
-		r->spans[j] = (struct sp__run_span){ 0, spilled->runs[spilled->ids[j]]->bytes };
-		if (cuts)
-			r->spans[j] = (struct sp__run_span){ sp__cuts_at(cuts, i, j),
-							     sp__cuts_at(cuts, i + 1, j) };
-		bytes += r->spans[j].to - r->spans[j].from;
+	for (unsigned i = 0; i < in.n; i++) {
+		in.bytes += spilled->runs[spilled->ids[i]]->bytes;
+		in.records += spilled->runs[spilled->ids[i]]->records;
 	}
-	return cuts ? range_bytes(cuts, i) : bytes;
+	for (uint64_t from = 0; (slot = sp__slot_from(merging->forming, SP__SLOT_SORTED, from));
+	     from = slot->age + 1) {
+		in.bytes += sp__runbuf_gives(&slot->buf);
+		in.records += slot->buf.n + slot->buf.repeated;
+	}
+	return in;
 }
 
-int sp__divide_ranges(struct sp__merging *merging, const struct sp__cuts *cuts, unsigned n,
-		      uint64_t at, struct sp__ranges *g)
+/* Plans k workers.  Returns the bytes of a range; 0: there is not enough memory. */
+static size_t plan_ranges(const struct sp__merging *merging, const struct inputs *in, unsigned k,
+			  struct sp__division *d)
 {
-	const struct sp_sort_opts *o = &merging->sort->opts;
-	const bool drops = n == 1 && (o->unique || o->count || o->top);
+	const size_t run_page = (size_t)in->n * merging->sort->plan.page_bytes,
+		     pages = k * (pages_for(merging, in->n, false) + unpacking(merging, in->n));
+	size_t range = sp__min(in->bytes / k / RANGES_EACH, RANGE_WANTED), max;
 
-	*g = (struct sp__ranges){ .n = n, .runs = merging->runs_left, .from = at };
-	g->list = calloc(n, sizeof(*g->list));
-	g->spans = calloc((size_t)n * g->runs + 1, sizeof(*g->spans));
-	if (!g->list || !g->spans)
-		return sp__err(merging->sort->env.err, -ENOMEM, "allocate", NULL, -1);
-	for (unsigned i = 0; i < n; i++) {
-		struct sp__range *r = &g->list[i];
+	range = sp__max(sp__max(range, RANGE_MIN), in->bytes / RANGES_MAX);
+	range = sp__max(range, sp__min(RUN_PAGES * run_page, in->bytes / k / RANGES_FEW));
+	range = sp__max(range, RUN_PAGES_MIN * run_page);
+	d->buffers = d->announces ? k : k + k / 2 + 1;
+	max = d->where.bytes - sp__min(d->where.bytes, pages);
+	if (!d->announces)
+		max = sp__min(max, in->bytes / BUFFERED_SHARE);
+	max = max / d->buffers & ~(size_t)4095;
+	d->buffer_bytes = sp__min(d->announces ? BUFFER_SMALL : with_spare(range), max);
+	if (d->buffer_bytes < BUFFER_MIN)
+		return 0;
+	if (!d->announces)
+		range = sp__min(range, without_spare(d->buffer_bytes));
+	if (range < RANGE_MIN || range < RUN_PAGES_MIN * run_page)
+		return 0;
+	return divide_pages(merging, in->n, k, d) ? range : 0;
+}
 
-		r->spans = g->spans + (size_t)i * g->runs;
-		r->at = at;
-		at += set_spans(merging, n > 1 ? cuts : NULL, i, r);
-		r->end = drops ? UINT64_MAX : at;
+/* Plans as many workers as there are memory and work for.  Returns the bytes of a range, or 0. */
+static size_t plan_workers(const struct sp__merging *merging, const struct inputs *in,
+			   const struct sp__wstream_opts *w, struct sp__division *d)
+{
+	const struct sp__freemem limit = d->where;
+	size_t range;
+
+	for (unsigned k = (unsigned)sp__min(merging->sort->threads, WORKERS_MAX); k > 1; k--) {
+		d->where = limit;
+		d->chunk_bytes = chunk_for(w, k);
+		if (d->chunk_bytes < MIN_CHUNK)
+			continue;
+		range = plan_ranges(merging, in, k, d);
+		if (range && in->bytes / range >= k)
+			return range;
 	}
 	return 0;
+}
+
+static bool possible(const struct sp__merging *merging, const struct inputs *in)
+{
+	const struct sp__spilled *spilled = merging->spilled;
+
+	return in->bytes >= MIN_BYTES && !(in->n && spilled->store->place) &&
+	       sp__runs_cuttable(spilled) && sp__cuts_possible(spilled, spilled->ids, in->n);
+}
+
+/*
+ * Returns the memory that the sort can use.  The plan gives runs less than there is, since touching
+ * memory costs as much as reading.  For several workers, more is worth that.
+ */
+static size_t memory_limit(const struct sp__merging *merging)
+{
+	const uint64_t planned = merging->sort->plan.memory_bytes,
+		       taken = merging->forming->arena_bytes + planned / STREAMS_SHARE;
+
+	return planned - sp__min(planned, taken);
+}
+
+/* Chooses free memory of the arena if that is enough, or else maps as much as is needed. */
+static void choose_memory(struct sp__merging *merging, const struct inputs *in, size_t limit,
+			  struct sp__division *d)
+{
+	const struct sp__freemem arena = free_memory(merging);
+	const size_t pages = pages_for(merging, in->n, true),
+		     other = d->workers * unpacking(merging, in->n) + d->buffers * d->buffer_bytes;
+	size_t need = d->workers * pages_for(merging, in->n, false) + other;
+
+	d->where = arena;
+	if (need > arena.bytes) {
+		d->pages_bytes = sp__min(d->pages_bytes, pages);
+		need = d->workers * d->pages_bytes + other;
+		d->mapped_bytes = sp__min(need, limit);
+		d->where.mem = sp__pages_alloc(d->mapped_bytes, true);
+		d->where.bytes = d->mapped_bytes;
+	} else {
+		(void)divide_pages(merging, in->n, d->workers, d);
+	}
+}
+
+void sp__divide_release(struct sp__division *d)
+{
+	if (d->mapped_bytes && d->where.mem)
+		sp__pages_free(d->where.mem, d->mapped_bytes);
+	d->mapped_bytes = 0;
+}
+
+int sp__divide(struct sp__merging *merging, const struct sp__ranges_out *out,
+	       struct sp__division *d, struct sp__cuts *cuts)
+{
+	const struct sp_sort_opts *o = &merging->sort->opts;
+	const struct inputs in = inputs_of(merging);
+	const size_t limit = sp__max(free_memory(merging).bytes, memory_limit(merging));
+	size_t range;
+	int rc;
+
+	*d = (struct sp__division){ .where.bytes = limit };
+	d->announces = !out->put && !o->unique && !o->count && !o->top;
+	range = possible(merging, &in) ? plan_workers(merging, &in, &out->writing, d) : 0;
+	if (!range || (o->top && o->top < in.records / (in.bytes / range) * 2))
+		return 0;
+	choose_memory(merging, &in, limit, d);
+	if (!d->where.mem)
+		return 0;
+	rc = sp__cuts_choose(cuts, merging->forming, merging->spilled->ids, in.n,
+			     (unsigned)(in.bytes / range));
+	return rc < 0 ? rc : cuts->parts > 1;
+}
+
+/* Sets the spans of all ranges: from each cut to the next one. */
+static int find_spans(struct sp__merging *merging, const struct sp__cuts *cuts,
+		      struct sp__ranges *g)
+{
+	struct sp__freemem where = free_memory(merging);
+	struct sp__spill *reader = NULL;
+	uint64_t *at = calloc(g->runs + 1, sizeof(*at));
+	int rc = at ? 0 : sp__err(merging->sort->env.err, -ENOMEM, "allocate", NULL, -1);
+
+	if (!rc)
+		rc = sp__spill_reader_open(&reader, merging->spilled->store,
+					   merging->sort->env.err);
+	for (unsigned i = 0; !rc && i <= g->n; i++) {
+		rc = sp__cuts_find(cuts, i, reader, where, at);
+		for (unsigned j = 0; !rc && j < g->runs; j++) {
+			if (i < g->n)
+				g->list[i].spans[j].from = at[j];
+			if (i)
+				g->list[i - 1].spans[j].to = at[j];
+		}
+	}
+	if (reader)
+		sp__spill_reader_close(reader, merging->spilled->store);
+	free(at);
+	return rc;
+}
+
+static int make_ranges(struct sp__merging *merging, const struct sp__cuts *cuts, uint64_t at,
+		       struct sp__ranges *g)
+{
+	const struct sp_sort_opts *o = &merging->sort->opts;
+	int rc;
+
+	*g = (struct sp__ranges){ .n = cuts->parts, .runs = merging->runs_left, .from = at };
+	g->list = calloc(g->n, sizeof(*g->list));
+	g->spans = calloc((size_t)g->n * g->runs + 1, sizeof(*g->spans));
+	if (!g->list || !g->spans)
+		return sp__err(merging->sort->env.err, -ENOMEM, "allocate", NULL, -1);
+	for (unsigned i = 0; i < g->n; i++)
+		g->list[i].spans = g->spans + (size_t)i * g->runs;
+	rc = find_spans(merging, cuts, g);
+	for (unsigned i = 0; !rc && i < g->n; i++) {
+		struct sp__range *r = &g->list[i];
+
+		r->at = at;
+		for (unsigned j = 0; j < g->runs; j++)
+			at += r->spans[j].to - r->spans[j].from;
+		r->end = o->unique || o->count || o->top ? UINT64_MAX : at;
+	}
+	return rc;
+}
+
+int sp__divide_marked(struct sp__merging *merging, const struct sp__ranges_out *out,
+		      struct sp__ranges *ranges)
+{
+	const struct sp_sort_opts *o = &merging->sort->opts;
+	const struct inputs in = inputs_of(merging);
+	struct sp__division d = { .workers = 1 };
+	struct sp__cuts cuts;
+	int rc;
+
+	/* The offsets in the file must be known. */
+	if (!o->unique && !o->count && !o->top && possible(merging, &in))
+		sp__divide_memory(merging, &out->writing,
+				  (unsigned)sp__min(merging->sort->threads, MARKED_MAX), &d);
+	while (d.workers > 1 && in.bytes / merging->sort->plan.page_bytes <
+					(uint64_t)RUN_PAGES_MIN * in.n * d.workers)
+		d.workers--;
+	rc = sp__cuts_choose(&cuts, merging->forming, merging->spilled->ids, in.n, d.workers);
+	if (!rc)
+		rc = make_ranges(merging, &cuts, out->at, ranges);
+	sp__cuts_release(&cuts);
+	return rc;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "sort/merge/output.h"
+#include "sort/merge/ranges.h"
 
 /* Merging fewer bytes takes less time than starting a thread. */
 #define INLINE_BYTES (1u << 20)
@@ -36,6 +37,34 @@ static int fill(struct sp__output *output, struct sp__ring_buffer *out, bool wai
 	return rc < 0 ? sp__err(merging->sort->env.err, rc, "merge", NULL, -1) : rc;
 }
 
+/* Publishes bytes of a range, and waits until they are taken. */
+static int publish_range(void *arg, const char *data, size_t bytes)
+{
+	struct sp__ring *ring = &((struct sp__output *)arg)->ring;
+	struct sp__ring_buffer *out = sp__ring_empty(ring);
+
+	if (!out)
+		return -ECANCELED;
+	out->data = data;
+	out->bytes = bytes;
+	sp__ring_publish(ring, SP_READY);
+	return sp__ring_settled(ring, out) ? 0 : -ECANCELED;
+}
+
+/* Merges in ranges.  Returns 1, 0 if that is not possible, or an error. */
+static int run_ranges(struct sp__output *output)
+{
+	struct sp__merging *merging = output->merging;
+	const struct sp__ranges_out out = { .put = publish_range,
+					    .put_arg = output,
+					    .put_err = merging->sort->env.err,
+					    .writing = sp__env_writing(&merging->sort->env),
+					    .busy = &output->busy };
+	int rc = sp__final_reduce(merging);
+
+	return rc < 0 ? rc : sp__ranges_write(merging, &out);
+}
+
 /* Body of the background task. */
 static void run_ahead(void *arg)
 {
@@ -46,6 +75,12 @@ static void run_ahead(void *arg)
 	int rc;
 
 	pthread_mutex_lock(&output->busy);
+	rc = run_ranges(output);
+	if (rc) {
+		pthread_mutex_unlock(&output->busy);
+		sp__ring_publish(ring, rc < 0 ? rc : SP_END);
+		return;
+	}
 	rc = sp__final_prepare(merging);
 	pthread_mutex_unlock(&output->busy);
 	if (rc < 0) {

@@ -1,47 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges one range and writes it at its own offset of the file.
+ * Merges ranges of the final merge, one after the other, in one worker.
  *
- * The inputs are spans of the runs, read by a reader of the writer's own, and parts of the slots in
- * memory.  With checkpoints, its stream ends at each mark, and another one continues.  Without
- * them, the stream stays open: its end is written when all other ranges are written (ranges.c).
+ * The inputs of a range are spans of the runs, read by a reader of the worker's own, and parts of
+ * the slots in memory.  The worker that takes a range finds the cut after it.  The cut before it is
+ * found by the worker that has taken the range before.
  */
-#include <unistd.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/delay.h"
 #include "base/err.h"
 #include "sort/merge/writing.h"
 
-/* Bytes between two checks of whether another writer has failed. */
+/* Bytes between two checks of whether the range is still wanted. */
 #define STRIDE_BYTES (64u << 10)
-
-int sp__range_open_stream(struct sp__range_writer *k, unsigned i, uint64_t at)
-{
-	struct sp__writing *w = k->all;
-	struct sp__range_file *f = &w->files[i];
-	struct sp__wstream_opts o = w->out->writing;
-
-	f->writer = k;
-	o.chunk_bytes = sp__divide_chunk(&o, w->nwriters);
-	o.expected_bytes = w->resume ? w->marked_bytes : w->ranges->list[i].end - at;
-	o.piece = w->ranges->n > 1;
-	o.digest = k->digest;
-	if (lseek(f->fd, (off_t)at, SEEK_SET) < 0)
-		return sp__err(&k->err, -errno, "write", w->out->name, -1);
-	return sp__wstream_open(&f->stream, f->fd, w->out->name, &o, &k->err);
-}
-
-void sp__range_close_stream(struct sp__writing *w, struct sp__range_file *f)
-{
-	struct sp__io_counters c;
-
-	if (!f->stream)
-		return;
-	sp__wstream_counters(f->stream, &c);
-	pthread_mutex_lock(&w->lock);
-	sp__io_add(w->out->io, &c);
-	pthread_mutex_unlock(&w->lock);
-	sp__wstream_close(f->stream);
-	f->stream = NULL;
-}
 
 static void empty_store(void *store)
 {
@@ -49,10 +21,10 @@ static void empty_store(void *store)
 }
 
 /*
- * Freeing the temporary space takes a twentieth of a short sort.  The writer that has read the last
- * page starts it, while all writers merge records in memory.
+ * Freeing the temporary space takes a twentieth of a short sort.  The worker that has read the last
+ * page starts it, while all workers merge records in memory.
  */
-static void note_reading(struct sp__range_writer *k)
+static void note_reading(struct sp__range_worker *k)
 {
 	struct sp__writing *w = k->all;
 
@@ -63,122 +35,202 @@ static void note_reading(struct sp__range_writer *k)
 		sp__task_start(&w->emptying, empty_store, w->merging->spilled->store);
 }
 
-/* Reports bytes that have been put.  Returns -ECANCELED if another writer has failed. */
-static int look_round(struct sp__range_writer *k, uint64_t bytes)
+/* Reports bytes that have been put.  Returns -ECANCELED if the range is not wanted any more. */
+static int look_round(struct sp__range_worker *k, uint64_t bytes)
 {
 	struct sp__writing *w = k->all;
 	uint64_t done = atomic_fetch_add(&w->done_bytes, bytes) + bytes;
 
-	if (atomic_load_explicit(&w->failed, memory_order_relaxed))
+	if (sp__inorder_stopped(&k->maker))
 		return -ECANCELED;
 	note_reading(k);
-	if (!k->number)
+	if (!k->number && w->out->tell)
 		w->out->tell(w->out->arg, done);
 	return 0;
 }
 
-static int put(struct sp__range_writer *k, unsigned i, uint64_t *at)
+/* Puts all records of a range.  Returns SP_END, or an error. */
+static int put_range(struct sp__range_worker *k)
 {
 	const struct sp__sequence *q = &k->sequence;
-
-	*at += q->bytes;
-	return sp__wstream_put_near(k->all->files[i].stream, q->rec, q->bytes, q->reach);
-}
-
-/*
- * Makes a mark at the record that the sequence has returned.  The rest of a range starts with the
- * merge's current record.  Without --count that is the record returned, so the mark precedes it.
- * With --count a group is returned when the merge has passed it, so the mark follows it.
- */
-static int mark_and_put(struct sp__range_writer *k, unsigned i, uint64_t *at)
-{
-	const struct sp__sequence *q = &k->sequence;
-	struct sp__tally given = q->balance->given, last = { 0 };
-	int rc = 0;
-
-	if (q->sort->opts.count) {
-		rc = put(k, i, at);
-	} else {
-		sp__tally_add(&last, q->rec, q->bytes);
-		given = sp__tally_since(given, &last);
-	}
-	if (!rc)
-		rc = sp__marks_set(k, i, *at, &given);
-	if (!rc)
-		rc = sp__range_open_stream(k, i, *at);
-	return rc < 0 || q->sort->opts.count ? rc : put(k, i, at);
-}
-
-/* Writes all records of a range, until another writer fails. */
-static int put_range(struct sp__range_writer *k, unsigned i)
-{
-	struct sp__writing *w = k->all;
-	struct sp__range *r = &w->ranges->list[i];
-	uint64_t at = r->at, looked = at;
+	uint64_t bytes = 0;
 	int rc;
 
 	while ((rc = sp__sequence_next(&k->sequence, true)) == SP_READY) {
-		rc = w->resume && at - r->at >= w->marked_bytes ? mark_and_put(k, i, &at)
-								: put(k, i, &at);
-		if (!rc && at - looked >= STRIDE_BYTES) {
-			rc = look_round(k, at - looked);
-			looked = at;
+		rc = sp__inorder_put(&k->maker, q->rec, q->bytes, q->reach);
+		bytes += q->bytes;
+		if (!rc && bytes >= STRIDE_BYTES) {
+			rc = look_round(k, bytes);
+			bytes = 0;
 		}
-		if (rc < 0)
+		if (rc)
 			return rc;
 	}
-	if (rc < 0)
-		return sp__err(&k->err, rc, "merge", NULL, -1);
-	if (w->resume)
-		return sp__marks_set(k, i, at, &k->sequence.balance->given);
-	r->at = at;
-	return 0;
+	return rc < 0 ? sp__err(&k->err, rc, "merge", NULL, -1) : rc;
 }
 
-static int open_sequence(struct sp__range_writer *k, unsigned i)
+/* Gives the range after this one its positions.  NULL: they will not be known. */
+static void hand_over(struct sp__writing *w, uint64_t range, uint64_t *at)
+{
+	sp__delay(SP__DELAY_BUFFER);
+	pthread_mutex_lock(&w->lock);
+	w->found[range] = at;
+	w->given_up |= !at;
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Finds the end of range i.  The next range gets a copy. */
+static int find_end(struct sp__range_worker *k, uint64_t i)
+{
+	struct sp__writing *w = k->all;
+	const size_t bytes = (w->cuts.n + w->cuts.nbufs) * sizeof(*k->to);
+	int rc = sp__cuts_find(&w->cuts, (unsigned)i + 1, k->reader, k->where, k->to);
+	uint64_t *copy = NULL;
+
+	if (i + 1 == w->nranges)
+		return rc;
+	if (!rc) {
+		copy = malloc(bytes + 1);
+		rc = copy ? 0 : sp__err(&k->err, -ENOMEM, "allocate", NULL, -1);
+	}
+	if (!rc)
+		memcpy(copy, k->to, bytes);
+	hand_over(w, i + 1, copy);
+	return rc;
+}
+
+/* Waits for the start of range i, which the caller frees.  NULL: a worker has failed. */
+static uint64_t *await_start(struct sp__writing *w, uint64_t i)
+{
+	uint64_t *at;
+
+	sp__delay(SP__DELAY_BUFFER);
+	pthread_mutex_lock(&w->lock);
+	while (!w->found[i] && !w->given_up)
+		pthread_cond_wait(&w->changed, &w->lock);
+	at = w->found[i];
+	w->found[i] = NULL;
+	pthread_mutex_unlock(&w->lock);
+	return at;
+}
+
+static int open_sequence(struct sp__range_worker *k)
 {
 	struct sp__writing *w = k->all;
 	struct sp__spilled *spilled = w->merging->spilled;
-	struct sp__range *r = &w->ranges->list[i];
-	const unsigned runs = w->ranges->runs;
-	struct sp__cursor *cursors;
+	const unsigned runs = w->merging->runs_left;
 	int rc = sp__sequence_open(&k->sequence, w->merging->sort, runs + w->cuts.nbufs,
 				   &k->balance, &k->err);
 
-	if (rc < 0)
+	if (rc < 0 || !runs)
 		return rc;
-	cursors = k->sequence.merge.cursors;
-	for (unsigned j = 0; j < w->cuts.nbufs; j++)
-		sp__cursor_part(&cursors[runs + j], w->cuts.bufs[j],
-				sp__cuts_at(&w->cuts, i, runs + j),
-				sp__cuts_at(&w->cuts, i + 1, runs + j));
-	if (w->resume) {
-		k->sequence.offsets = &k->offsets;
-		k->offsets.last = 0;
-		k->offsets.bytes = 0;
-		for (unsigned j = 0; j < runs; j++)
-			k->offsets.at[j] = r->spans[j].from;
-	}
-	k->reading = runs && !w->resume;
-	if (!runs)
-		return 0;
-	return sp__step_open(spilled, k->reader, &k->in, spilled->ids, r->spans, runs, k->where,
-			     cursors);
+	return sp__step_open(spilled, k->reader, &k->in, spilled->ids, k->spans, runs, k->where,
+			     k->sequence.merge.cursors);
 }
 
-int sp__range_write(struct sp__range_writer *k, unsigned i)
+/* Opens the inputs between two cuts. */
+static int open_between(struct sp__range_worker *k, const uint64_t *from)
 {
 	struct sp__writing *w = k->all;
-	int rc = sp__range_open_stream(k, i, w->ranges->list[i].at);
+	const struct sp__cuts *c = &w->cuts;
+	int rc;
 
-	k->balance = w->files[i].balance;
-	if (!rc)
-		rc = open_sequence(k, i);
-	if (!rc)
-		rc = put_range(k, i);
-	w->files[i].balance = k->balance;
-	sp__step_close(w->merging->spilled, &k->in);
+	for (unsigned j = 0; j < c->n; j++)
+		k->spans[j] = (struct sp__run_span){ from[j], k->to[j] };
+	if (w->division.announces)
+		sp__inorder_announce(&k->maker, sp__cuts_bytes(c, from, k->to));
+	rc = open_sequence(k);
+	for (unsigned j = c->n; !rc && j < c->n + c->nbufs; j++)
+		sp__cursor_part(&k->sequence.merge.cursors[j], c->bufs[j - c->n], from[j],
+				k->to[j]);
+	k->reading = !rc && c->n;
+	return rc;
+}
+
+static int open_range(struct sp__range_worker *k, uint64_t i)
+{
+	uint64_t *from;
+	int rc = find_end(k, i);
+
+	if (rc < 0)
+		return rc;
+	from = await_start(k->all, i);
+	if (!from)
+		return -ECANCELED;
+	rc = open_between(k, from);
+	free(from);
+	return rc;
+}
+
+static void close_sequence(struct sp__range_worker *k)
+{
+	sp__step_close(k->all->merging->spilled, &k->in);
 	sp__sequence_close(&k->sequence);
 	k->sequence = (struct sp__sequence){ 0 };
+}
+
+static void join_balance(struct sp__range_worker *k)
+{
+	pthread_mutex_lock(&k->all->lock);
+	sp__balance_join(&k->all->balance, &k->balance);
+	pthread_mutex_unlock(&k->all->lock);
+}
+
+/* Merges a range into the ordered output. */
+static void merge_range(struct sp__range_worker *k, uint64_t i)
+{
+	int rc;
+
+	k->balance = (struct sp__balance){ 0 };
+	k->reading = false;
+	rc = open_range(k, i);
+	if (!rc)
+		rc = put_range(k);
+	note_reading(k);
+	close_sequence(k);
+	join_balance(k);
+	if (rc < 0)
+		sp__inorder_fail(&k->maker, rc);
+	else
+		(void)!sp__inorder_end(&k->maker);
+}
+
+/* Writes what is not written yet of a range with checkpoints. */
+static int write_marked(struct sp__range_worker *k, uint64_t i)
+{
+	struct sp__writing *w = k->all;
+	const struct sp__ranges *g = w->ranges;
+	int rc;
+
+	k->balance = (struct sp__balance){ .given = g->list[i].given };
+	if (g->n == 1) {
+		k->balance.dropped = g->dropped;
+		k->balance.counted = g->counted;
+	}
+	memcpy(k->spans, g->list[i].spans, g->runs * sizeof(*k->spans));
+	rc = sp__marks_complete(w, i) ? 0 : open_sequence(k);
+	if (!rc && k->sequence.sort)
+		rc = sp__marks_write(k, i);
+	close_sequence(k);
+	join_balance(k);
 	return rc;
+}
+
+void sp__range_work(struct sp__range_worker *k)
+{
+	struct sp__writing *w = k->all;
+	uint64_t i;
+
+	if (w->resume) {
+		while (!k->rc && (i = atomic_fetch_add(&w->next, 1)) < w->nranges)
+			k->rc = write_marked(k, i);
+		if (k->rc < 0)
+			atomic_store(&w->failed, true);
+		return;
+	}
+	sp__inorder_join(&k->maker, &w->ordered, &k->err);
+	while (sp__inorder_take(&k->maker, &i))
+		merge_range(k, i);
+	sp__inorder_leave(&k->maker);
 }

@@ -2,79 +2,85 @@
 /*
  * Declares the state of writing ranges, shared only by ranges.c, range.c and marks.c.
  *
- * Writers: the thread that runs the sort, before and after the tasks of the writers.  Meanwhile
- * each range belongs to the writer that has taken it; `lock` protects the journal, the counters of
- * requests and the error of the sort.
+ * Writers: the thread that runs the sort, before and after the tasks of the workers.  Meanwhile
+ * each range belongs to the worker that has taken it; `lock` protects the positions of cuts, the
+ * sum of balances, the journal, the counters of requests and the error of the sort.
  */
 #pragma once
 
 #include <pthread.h>
+#include "io/ordered.h"
 #include "sort/merge/divide.h"
-#include "sort/merge/ranges.h"
-
-struct sp__range_writer;
-
-/* A range on its way to the file. */
-struct sp__range_file {
-	int fd; /* with an offset of its own; -1: not open */
-	struct sp__wstream *stream;
-	const struct sp__range_writer *writer; /* receives the stream's errors */
-	struct sp__balance balance;
-};
 
 struct sp__writing {
 	struct sp__merging *merging;
 	const struct sp__ranges_out *out;
-	struct sp__resume *resume; /* NULL: there are no checkpoints */
-	struct sp__ranges *ranges; /* those of the checkpoints, or own */
-	struct sp__ranges own;
-	struct sp__range_file *files; /* of each range */
-	struct sp__cuts cuts;	      /* with the positions in slots */
-	unsigned nwriters;	      /* threads that write ranges */
-	struct sp__range_writer *writers;
-	uint64_t marked_bytes;	 /* between marks */
-	uint64_t old_bytes;	 /* length of the file before; without checkpoints */
-	struct sp_errinfo err;	 /* error of opening the writers */
-	_Atomic unsigned next;	 /* range to be taken next */
-	_Atomic unsigned unread; /* ranges with pages still to be read */
+	struct sp__division division;
+	struct sp__range_worker *workers;
+	uint64_t nranges;
+	_Atomic uint64_t unread; /* ranges with pages still to be read */
 	_Atomic uint64_t done_bytes;
-	_Atomic bool failed;
 	struct sp__task emptying;
+	struct sp__balance balance; /* of ranges that have ended */
 	pthread_mutex_t lock;
+
+	/* Without checkpoints: */
+	struct sp__cuts cuts;
+	struct sp__inorder ordered;
+	uint64_t **found;	/* positions of each cut, for the range after it; or NULL */
+	pthread_cond_t changed; /* a cut has been found, or will not be */
+	bool given_up;		/* a worker has failed to find a cut */
+	uint64_t put_bytes;	/* in turn */
+
+	/* With checkpoints: */
+	struct sp__resume *resume; /* NULL: there are none */
+	struct sp__ranges *ranges; /* those of the checkpoints */
+	uint64_t marked_bytes;	   /* between marks */
+	_Atomic uint64_t next;	   /* range to be taken next */
+	_Atomic bool failed;
 };
 
-struct sp__range_writer {
+struct sp__range_worker {
 	struct sp__writing *all;
 	unsigned number;
-	struct sp__freemem where;
+	struct sp__freemem where; /* for pages */
 	struct sp__spill *reader;
 	struct sp__step_inputs in;
-	bool reading;		      /* the pages of the current range are not all in memory yet */
-	struct sp__sequence sequence; /* the current range */
-	/* Of the current range.  Two writers must not write to one cache line for each record. */
+	struct sp__run_span *spans; /* of each run */
+	uint64_t *to;		    /* positions of the cut after the range */
+	bool reading;		    /* the pages of the range are not all in memory yet */
+	struct sp__sequence sequence;
+	/* Of the range.  Two workers must not write to one cache line for each record. */
 	struct sp__balance balance;
-	struct sp__run_offsets offsets; /* of its cursors, with checkpoints */
+	struct sp__inorder_maker maker;
+
+	/* With checkpoints: */
+	struct sp__wstream *stream;
+	struct sp__run_offsets offsets; /* of the range's cursors */
 	XXH3_state_t *digest;
+
 	struct sp__task task;
 	struct sp_errinfo err;
 	int rc;
 };
 
 /* range.c */
-/* Merges and writes range i.  The thread must reap all its own reads. */
-SP_MUST_CHECK int sp__range_write(struct sp__range_writer *k, unsigned i);
-/* Opens the range's stream at an offset of the file. */
-SP_MUST_CHECK int sp__range_open_stream(struct sp__range_writer *k, unsigned i, uint64_t at);
-void sp__range_close_stream(struct sp__writing *w, struct sp__range_file *f);
+/* Merges ranges until none is left.  The thread must reap all its own reads. */
+void sp__range_work(struct sp__range_worker *k);
+/* Returns where a range with checkpoints started, before any mark. */
+static inline uint64_t sp__range_begin(const struct sp__ranges *g, uint64_t i)
+{
+	return i ? g->list[i - 1].end : g->from;
+}
 
 /* marks.c */
 /* Finds the ranges of the last marks, or makes new ones. */
 SP_MUST_CHECK int sp__marks_begin(struct sp__writing *w);
-SP_MUST_CHECK int sp__marks_open(struct sp__range_writer *k);
-void sp__marks_close(struct sp__range_writer *k);
-/*
- * Makes a mark: the range is written up to offset `to`, and continues with the merge's current
- * record. given: the records up to there.
- */
-SP_MUST_CHECK int sp__marks_set(struct sp__range_writer *k, unsigned range, uint64_t to,
-				const struct sp__tally *given);
+SP_MUST_CHECK int sp__marks_open(struct sp__range_worker *k);
+void sp__marks_close(struct sp__range_worker *k);
+/* True if all records of a range are in marks. */
+bool sp__marks_complete(const struct sp__writing *w, uint64_t i);
+/* Writes the rest of a range, whose sequence is open, with marks. */
+SP_MUST_CHECK int sp__marks_write(struct sp__range_worker *k, uint64_t i);
+/* Ends the file after the last range. */
+SP_MUST_CHECK int sp__marks_end(struct sp__writing *w);

@@ -102,7 +102,7 @@ bool sp__runs_cuttable(const struct sp__spilled *spilled)
 	const struct sp__sort_shared *s = spilled->sort;
 	const struct sp_sort_opts *o = &s->opts;
 
-	return s->threads > 1 && !s->env.device && !o->top && !o->compress_program &&
+	return s->threads > 1 && !s->env.device && !o->compress_program &&
 	       o->readahead == SP_READ_AUTO && !o->merge_bytes && !spilled->uncut;
 }
 
