@@ -139,6 +139,12 @@ static inline bool sp__inorder_stopped(const struct sp__inorder_maker *k)
 	return k->buf->range >= atomic_load_explicit(&k->all->stop, memory_order_relaxed);
 }
 
+/* Returns the bytes that fit into the buffer before its maker has to write it. */
+static inline size_t sp__inorder_space(const struct sp__inorder_maker *k)
+{
+	return k->all->opts.buffer_bytes - k->buf->filled;
+}
+
 /*
  * Puts one item, of which `reach` bytes, at least as many, can be read from data on.  Returns 0; or
  * an error, SP_END if the result needs no more, or -ECANCELED.  The range must then be ended by
@@ -148,7 +154,7 @@ static inline int sp__inorder_put(struct sp__inorder_maker *k, const char *data,
 				  size_t reach)
 {
 	struct sp__inorder_buffer *b = k->buf;
-	size_t left = k->all->opts.buffer_bytes - b->filled;
+	size_t left = sp__inorder_space(k);
 
 	if (__builtin_expect(bytes > left, 0))
 		return sp__inorder_put_full(k, data, bytes);

@@ -16,6 +16,7 @@
 #include "obs/progress.h"
 #include "rec/recfmt.h"
 #include "sort/form/parts.h"
+#include "sort/merge/divide.h"
 #include "sort/plan/plan.h"
 #include "sort/result.h"
 #include "sort/splitters.h"
@@ -322,7 +323,7 @@ static int give_ranges(struct job *j)
 	struct sp_batch header;
 	int rc;
 
-	if (!marked && !sp__runs_cuttable(&j->sort->spilled))
+	if (!marked && !sp__divide_possible(&j->sort->merging))
 		return 0;
 	rc = sp__sort_reduce(j->sort);
 	if (rc < 0)

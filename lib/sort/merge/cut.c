@@ -126,6 +126,13 @@ static uint64_t count_samples(const struct sp__cuts *c, unsigned j, uint64_t eac
 	return sp__min(positions(c, j) - lead(c, j), total_bytes(c, j) / each + 1);
 }
 
+/* Truncates the key, and sets its prefix. */
+static void set_key(const struct sp__cuts *c, struct sp__cut_key *k, size_t bytes)
+{
+	k->bytes = sp__min(bytes, KEY_MAX);
+	k->prefix = sp__key_prefix(k->data, k->bytes) ^ (descending(c) ? ~UINT64_C(0) : 0);
+}
+
 static struct sample *add_samples(const struct sp__cuts *c, unsigned j, uint64_t each,
 				  struct sample *to)
 {
@@ -135,9 +142,7 @@ static struct sample *add_samples(const struct sp__cuts *c, unsigned j, uint64_t
 	for (uint64_t i = 0; i < n; i++, to++) {
 		to->bytes = total_bytes(c, j) / n;
 		to->key = key_at(c, j, first + (2 * i + 1) * all / (2 * n));
-		to->key.bytes = sp__min(to->key.bytes, KEY_MAX);
-		to->key.prefix = sp__key_prefix(to->key.data, to->key.bytes) ^
-				 (descending(c) ? ~UINT64_C(0) : 0);
+		set_key(c, &to->key, to->key.bytes);
 	}
 	return to;
 }
@@ -153,16 +158,20 @@ static int compare(const void *a, const void *b, void *cuts)
 }
 
 /* Cuts where the bytes of another part have been passed, at keys that increase. */
-static void choose(struct sp__cuts *c, const struct sample *samples, uint64_t n, uint64_t part)
+static void choose(struct sp__cuts *c, struct sample *samples, uint64_t n, uint64_t all,
+		   unsigned parts)
 {
+	const uint64_t part = all / parts + 1;
 	const struct sp__cut_key *last = &samples[0].key;
 	uint64_t bytes = 0, cut_at = part;
 
+	qsort_r(samples, n, sizeof(*samples), compare, c);
 	for (uint64_t i = 0; i < n; i++) {
 		bytes += samples[i].bytes;
 		if (bytes < cut_at || !precedes(c, last, &samples[i].key))
 			continue;
 		c->keys[c->parts - 1] = samples[i].key;
+		c->keys[c->parts - 1].share = (double)bytes / (double)all;
 		last = &c->keys[c->parts++ - 1];
 		cut_at = bytes + part;
 	}
@@ -230,10 +239,31 @@ static int find_in_runs(const struct sp__cuts *c, const struct sp__cut_key *k,
 	return rc;
 }
 
+static int find_in_files(const struct sp__cuts *c, unsigned i, uint64_t *at, struct sp_errinfo *err)
+{
+	const struct sp__cut_key *k = i && i < c->parts ? &c->keys[i - 1] : NULL;
+	struct sp__finder finder;
+	int rc = sp__finder_open(&finder, c->forming->sort->opts.keys, err);
+
+	for (unsigned j = 0; !rc && j < c->nfiles; j++) {
+		const struct sp__cut_file *f = &c->files[j];
+
+		at[j] = i ? f->bytes : 0;
+		if (k)
+			rc = sp__finder_find(&finder, f, k->data, k->bytes,
+					     (uint64_t)((double)f->bytes * k->share), &at[j]);
+	}
+	sp__finder_release(&finder);
+	return rc;
+}
+
 int sp__cuts_find(const struct sp__cuts *c, unsigned i, struct sp__spill *reader,
-		  struct sp__freemem where, uint64_t *at)
+		  struct sp__freemem where, uint64_t *at, struct sp_errinfo *err)
 {
 	const bool ends = i == 0 || i == c->parts;
+
+	if (c->nfiles)
+		return find_in_files(c, i, at, err);
 
 	for (unsigned j = ends ? 0 : c->n; j < c->n + c->nbufs; j++) {
 		if (ends)
@@ -282,15 +312,71 @@ int sp__cuts_choose(struct sp__cuts *c, const struct sp__forming *forming, const
 	}
 	for (unsigned j = 0; j < c->n + c->nbufs; j++)
 		end = add_samples(c, j, each, end);
-	qsort_r(samples, number, sizeof(*samples), compare, c);
-	choose(c, samples, number, bytes / parts + 1);
+	choose(c, samples, number, bytes, parts);
 	free(samples);
 	return 0;
+}
+
+/* Adds the keys of records at equal distances; without those that are not near. */
+static int add_file_samples(struct sp__cuts *c, struct sp__finder *finder, unsigned j,
+			    uint64_t each, struct sample **to)
+{
+	const struct sp__cut_file *f = &c->files[j];
+	const uint64_t n = f->bytes / each + 1;
+	const void *key;
+	size_t bytes;
+	int rc = 0;
+
+	for (uint64_t i = 0; rc >= 0 && i < n; i++) {
+		struct sample *s = *to;
+
+		rc = sp__finder_sample(finder, f, (2 * i + 1) * (f->bytes / (2 * n)), &key, &bytes);
+		if (rc <= 0)
+			continue;
+		s->key.data = memcpy(c->file_keys + s->bytes, key, sp__min(bytes, KEY_MAX));
+		set_key(c, &s->key, bytes);
+		s[1].bytes = s->bytes + s->key.bytes;
+		s->bytes = f->bytes / n;
+		(*to)++;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+int sp__cuts_choose_files(struct sp__cuts *c, const struct sp__forming *forming,
+			  const struct sp__cut_file *files, unsigned n, unsigned parts)
+{
+	struct sp_errinfo *err = forming->sort->env.err;
+	uint64_t bytes = 0, each, number = n;
+	struct sample *samples, *end;
+	struct sp__finder finder;
+	int rc;
+
+	*c = (struct sp__cuts){ .forming = forming, .files = files, .nfiles = n, .parts = 1 };
+	rc = sp__finder_open(&finder, forming->sort->opts.keys, err);
+	for (unsigned j = 0; j < n; j++)
+		bytes += files[j].bytes;
+	each = bytes / parts / SAMPLES + 1;
+	for (unsigned j = 0; j < n; j++)
+		number += files[j].bytes / each;
+	/* Until a sample is complete, its bytes are the offset of its key. */
+	end = samples = calloc(number + 1, sizeof(*samples));
+	c->file_keys = malloc(number * KEY_MAX);
+	c->keys = malloc(parts * sizeof(*c->keys));
+	if (!rc && (!samples || !c->file_keys || !c->keys))
+		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	for (unsigned j = 0; !rc && j < n; j++)
+		rc = add_file_samples(c, &finder, j, each, &end);
+	if (!rc)
+		choose(c, samples, (uint64_t)(end - samples), bytes, parts);
+	sp__finder_release(&finder);
+	free(samples);
+	return rc;
 }
 
 void sp__cuts_release(struct sp__cuts *c)
 {
 	free(c->bufs);
+	free(c->file_keys);
 	free(c->keys);
 }
 
@@ -313,5 +399,9 @@ uint64_t sp__cuts_bytes(const struct sp__cuts *c, const uint64_t *from, const ui
 	for (unsigned j = 0; j < c->n + c->nbufs; j++)
 		sum += j < c->n ? to[j] - from[j]
 				: entries_bytes(c->bufs[j - c->n], from[j], to[j]);
+	/* The last record of a file gets a terminator. */
+	for (unsigned j = 0; j < c->nfiles; j++)
+		sum += to[j] - from[j] +
+		       (c->files[j].unended && from[j] < to[j] && to[j] == c->files[j].bytes);
 	return sum;
 }

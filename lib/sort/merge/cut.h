@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declares cuts of the sorted data of a sort: spilled runs and slots in memory.
+ * Declares cuts of sorted data: spilled runs and slots in memory, or sorted files (-m).
  *
  * A cut is a key.  Its position in each input is that of the first record whose key does not
  * precede it.  Only keys are compared, never the last resort, so equal keys are never separated.
@@ -11,12 +11,14 @@
 #pragma once
 
 #include "sort/form/forming.h"
+#include "sort/merge/filecut.h"
 
 /* A normalised key, and its prefix as in an entry. */
 struct sp__cut_key {
 	const void *data;
 	size_t bytes;
 	uint64_t prefix;
+	double share; /* about the part of all bytes that precede it */
 };
 
 struct sp__cuts {
@@ -25,6 +27,9 @@ struct sp__cuts {
 	unsigned n;
 	const struct sp__runbuf **bufs; /* sorted buffers after them, oldest first */
 	unsigned nbufs;
+	const struct sp__cut_file *files; /* then n and nbufs are 0 */
+	unsigned nfiles;
+	char *file_keys; /* memory of their keys */
 	unsigned parts;
 	struct sp__cut_key *keys; /* cut i, between parts i - 1 and i, is at keys[i - 1] */
 };
@@ -40,14 +45,23 @@ bool sp__cuts_possible(const struct sp__spilled *spilled, const unsigned *ids, u
  */
 SP_MUST_CHECK int sp__cuts_choose(struct sp__cuts *c, const struct sp__forming *forming,
 				  const unsigned *ids, unsigned n, unsigned parts);
+/* Does the same for files. */
+SP_MUST_CHECK int sp__cuts_choose_files(struct sp__cuts *c, const struct sp__forming *forming,
+					const struct sp__cut_file *files, unsigned n,
+					unsigned parts);
 void sp__cuts_release(struct sp__cuts *c);
 
+static inline unsigned sp__cuts_inputs(const struct sp__cuts *c)
+{
+	return c->n + c->nbufs + c->nfiles;
+}
+
 /*
- * Finds the position of cut i in each input, i from 0 (the start) to parts (the end): of a run a
- * byte, of a buffer an entry.  reader: a reader of the store, if there are runs; where: memory for
- * two pages of each run.  Returns 0 or an error.
+ * Finds the position of cut i in each input, i from 0 (the start) to parts (the end): of a run or
+ * file a byte, of a buffer an entry.  reader: a reader of the store, if there are runs; where:
+ * memory for two pages of each run.  Returns 0, or an error that err describes.
  */
 SP_MUST_CHECK int sp__cuts_find(const struct sp__cuts *c, unsigned i, struct sp__spill *reader,
-				struct sp__freemem where, uint64_t *at);
-/* Returns the bytes of all records between positions. */
+				struct sp__freemem where, uint64_t *at, struct sp_errinfo *err);
+/* Returns the bytes that all records between positions have in a result. */
 uint64_t sp__cuts_bytes(const struct sp__cuts *c, const uint64_t *from, const uint64_t *to);

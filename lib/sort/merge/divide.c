@@ -16,6 +16,7 @@
 #include "base/minmax.h"
 #include "base/mem.h"
 #include "base/ring.h"
+#include "io/engine.h"
 #include "sort/merge/divide.h"
 
 /* Fewer bytes take less time than the preparations. */
@@ -38,6 +39,9 @@
 #define BUFFERED_SHARE 2
 /* Share of the planned memory that is not used in addition to the arena: for the streams. */
 #define STREAMS_SHARE 8
+/* Pages of files: with 1000 files, a range has as few bytes of each. */
+#define FILE_PAGE_MIN ((size_t)4 << 10)
+#define FILE_PAGE_MAX ((size_t)128 << 10)
 #define BUFFER_MIN ((size_t)32 << 10)
 #define BUFFER_SMALL ((size_t)256 << 10)
 #define MIN_CHUNK (8u << 10)
@@ -61,30 +65,71 @@ static size_t chunk_for(const struct sp__wstream_opts *w, unsigned k)
 	return sp__min(w->chunk_bytes, all / ((size_t)k * w->depth)) & ~(size_t)4095;
 }
 
-static size_t unpacking(const struct sp__merging *merging, unsigned n)
-{
-	const struct sp__sort_shared *s = merging->sort;
+/* Inputs of the final merge: spilled runs and slots, or files. */
+struct inputs {
+	unsigned n;	  /* spilled runs, or files */
+	size_t page;	  /* bytes read at a time */
+	size_t unpacking; /* memory of a worker */
+	bool files;
+	uint64_t bytes, records;
+};
 
-	return n ? sp__pool_unpacking(merging->spilled->store->opts.codec, s->plan.page_bytes) : 0;
+static struct inputs files_of(const struct sp__merging *merging)
+{
+	const uint64_t each = merging->sort->opts.record_bytes;
+	const struct sp__inputs *files = &merging->inputs;
+	struct inputs in = { .n = files->n - files->next, .files = true };
+
+	if (!in.n)
+		return in;
+	in.bytes = files->total_bytes;
+	in.records = each ? in.bytes / each : 0;
+	in.page =
+		sp__max(FILE_PAGE_MIN, sp__min(RANGE_WANTED / in.n, FILE_PAGE_MAX)) & ~(size_t)4095;
+	return in;
 }
 
-/* Returns the bytes of pages that a merge of n runs needs, or with which it reads ahead. */
-static size_t pages_for(const struct sp__merging *merging, unsigned n, bool ahead)
+static struct inputs inputs_of(const struct sp__merging *merging)
 {
-	return (size_t)(ahead ? 2 * n : n ? n + n / 4 + 1 : 0) * merging->sort->plan.page_bytes;
+	const struct sp__spilled *spilled = merging->spilled;
+	struct inputs in = { .n = merging->runs_left, .page = merging->sort->plan.page_bytes };
+	const struct sp__slot *slot;
+
+	if (merging->inputs.n)
+		return files_of(merging);
+	for (unsigned i = 0; i < in.n; i++) {
+		in.bytes += spilled->runs[spilled->ids[i]]->bytes;
+		in.records += spilled->runs[spilled->ids[i]]->records;
+	}
+	for (uint64_t from = 0; (slot = sp__slot_from(merging->forming, SP__SLOT_SORTED, from));
+	     from = slot->age + 1) {
+		in.bytes += sp__runbuf_gives(&slot->buf);
+		in.records += slot->buf.n + slot->buf.repeated;
+	}
+	if (in.n)
+		in.unpacking = sp__pool_unpacking(spilled->store->opts.codec, (uint32_t)in.page);
+	return in;
+}
+
+/* Returns the bytes of pages that a merge needs, or with which it reads ahead. */
+static size_t pages_for(const struct inputs *in, bool ahead)
+{
+	if (in->files || !in->n)
+		return in->n * in->page;
+	return (ahead ? 2 * in->n : in->n + in->n / 4 + 1) * in->page;
 }
 
 /* Gives k workers all memory that buffers do not have.  False if it is not enough. */
-static bool divide_pages(const struct sp__merging *merging, unsigned n, unsigned k,
-			 struct sp__division *d)
+static bool divide_pages(const struct inputs *in, unsigned k, struct sp__division *d)
 {
-	const size_t page = merging->sort->plan.page_bytes,
-		     other = k * unpacking(merging, n) + d->buffers * d->buffer_bytes;
+	const size_t other = k * in->unpacking + d->buffers * d->buffer_bytes;
 
 	d->workers = k;
-	d->pages_bytes =
-		n ? (d->where.bytes - sp__min(d->where.bytes, other)) / k / page * page : 0;
-	return d->pages_bytes >= pages_for(merging, n, false);
+	d->pages_bytes = 0;
+	if (in->n)
+		d->pages_bytes =
+			(d->where.bytes - sp__min(d->where.bytes, other)) / k / in->page * in->page;
+	return d->pages_bytes >= pages_for(in, false);
 }
 
 static struct sp__freemem free_memory(const struct sp__merging *merging)
@@ -95,11 +140,12 @@ static struct sp__freemem free_memory(const struct sp__merging *merging)
 void sp__divide_memory(const struct sp__merging *merging, const struct sp__wstream_opts *w,
 		       unsigned workers, struct sp__division *d)
 {
+	const struct inputs in = inputs_of(merging);
 	unsigned k = workers;
 
 	*d = (struct sp__division){ .where = free_memory(merging) };
-	while (k > 1 &&
-	       (chunk_for(w, k) < MIN_CHUNK || !divide_pages(merging, merging->runs_left, k, d)))
+	while (k > 1 && (chunk_for(w, k) < MIN_CHUNK || !divide_pages(&in, k, d) ||
+			 d->pages_bytes < pages_for(&in, true)))
 		k--;
 	d->workers = k;
 	d->chunk_bytes = chunk_for(w, k);
@@ -107,36 +153,11 @@ void sp__divide_memory(const struct sp__merging *merging, const struct sp__wstre
 		d->pages_bytes = d->where.bytes;
 }
 
-/* Inputs of the final merge. */
-struct inputs {
-	unsigned n; /* spilled runs */
-	uint64_t bytes, records;
-};
-
-static struct inputs inputs_of(const struct sp__merging *merging)
-{
-	const struct sp__spilled *spilled = merging->spilled;
-	struct inputs in = { .n = merging->runs_left };
-	const struct sp__slot *slot;
-
-	for (unsigned i = 0; i < in.n; i++) {
-		in.bytes += spilled->runs[spilled->ids[i]]->bytes;
-		in.records += spilled->runs[spilled->ids[i]]->records;
-	}
-	for (uint64_t from = 0; (slot = sp__slot_from(merging->forming, SP__SLOT_SORTED, from));
-	     from = slot->age + 1) {
-		in.bytes += sp__runbuf_gives(&slot->buf);
-		in.records += slot->buf.n + slot->buf.repeated;
-	}
-	return in;
-}
-
 /* Plans k workers.  Returns the bytes of a range; 0: there is not enough memory. */
-static size_t plan_ranges(const struct sp__merging *merging, const struct inputs *in, unsigned k,
-			  struct sp__division *d)
+static size_t plan_ranges(const struct inputs *in, unsigned k, struct sp__division *d)
 {
-	const size_t run_page = (size_t)in->n * merging->sort->plan.page_bytes,
-		     pages = k * (pages_for(merging, in->n, false) + unpacking(merging, in->n));
+	const size_t run_page = in->n * in->page,
+		     pages = k * (pages_for(in, false) + in->unpacking);
 	size_t range = sp__min(in->bytes / k / RANGES_EACH, RANGE_WANTED), max;
 
 	range = sp__max(sp__max(range, RANGE_MIN), in->bytes / RANGES_MAX);
@@ -154,7 +175,7 @@ static size_t plan_ranges(const struct sp__merging *merging, const struct inputs
 		range = sp__min(range, without_spare(d->buffer_bytes));
 	if (range < RANGE_MIN || range < RUN_PAGES_MIN * run_page)
 		return 0;
-	return divide_pages(merging, in->n, k, d) ? range : 0;
+	return divide_pages(in, k, d) ? range : 0;
 }
 
 /* Plans as many workers as there are memory and work for.  Returns the bytes of a range, or 0. */
@@ -169,19 +190,35 @@ static size_t plan_workers(const struct sp__merging *merging, const struct input
 		d->chunk_bytes = chunk_for(w, k);
 		if (d->chunk_bytes < MIN_CHUNK)
 			continue;
-		range = plan_ranges(merging, in, k, d);
+		range = plan_ranges(in, k, d);
 		if (range && in->bytes / range >= k)
 			return range;
 	}
 	return 0;
 }
 
+bool sp__divide_possible(const struct sp__merging *merging)
+{
+	const struct sp__sort_shared *s = merging->sort;
+	const struct sp__inputs *files = &merging->inputs;
+
+	if (!files->n)
+		return sp__runs_cuttable(merging->spilled);
+	return files->files && files->n > 1 && s->threads > 1 && !s->env.device &&
+	       sp__ks(s->opts.keys)->form != SP__KEY_COLLATED &&
+	       sp__engine_is_auto(s->opts.run.engine);
+}
+
 static bool possible(const struct sp__merging *merging, const struct inputs *in)
 {
 	const struct sp__spilled *spilled = merging->spilled;
 
-	return in->bytes >= MIN_BYTES && !(in->n && spilled->store->place) &&
-	       sp__runs_cuttable(spilled) && sp__cuts_possible(spilled, spilled->ids, in->n);
+	if (in->bytes < MIN_BYTES || !sp__divide_possible(merging))
+		return false;
+	/* Files were merged into runs if they were too many. */
+	if (in->files)
+		return !merging->runs_left && !merging->inputs.next;
+	return !(in->n && spilled->store->place) && sp__cuts_possible(spilled, spilled->ids, in->n);
 }
 
 /*
@@ -197,31 +234,70 @@ static size_t memory_limit(const struct sp__merging *merging)
 }
 
 /* Chooses free memory of the arena if that is enough, or else maps as much as is needed. */
-static void choose_memory(struct sp__merging *merging, const struct inputs *in, size_t limit,
+static void choose_memory(struct sp__merging *merging, const struct inputs *in,
 			  struct sp__division *d)
 {
-	const struct sp__freemem arena = free_memory(merging);
-	const size_t pages = pages_for(merging, in->n, true),
-		     other = d->workers * unpacking(merging, in->n) + d->buffers * d->buffer_bytes;
-	size_t need = d->workers * pages_for(merging, in->n, false) + other;
+	const size_t limit = d->where.bytes,
+		     other = d->workers * in->unpacking + d->buffers * d->buffer_bytes;
 
-	d->where = arena;
-	if (need > arena.bytes) {
-		d->pages_bytes = sp__min(d->pages_bytes, pages);
-		need = d->workers * d->pages_bytes + other;
-		d->mapped_bytes = sp__min(need, limit);
-		d->where.mem = sp__pages_alloc(d->mapped_bytes, true);
-		d->where.bytes = d->mapped_bytes;
-	} else {
-		(void)divide_pages(merging, in->n, d->workers, d);
+	d->where = free_memory(merging);
+	if (d->workers * pages_for(in, false) + other <= d->where.bytes) {
+		(void)divide_pages(in, d->workers, d);
+		return;
 	}
+	d->pages_bytes = sp__min(d->pages_bytes, pages_for(in, true));
+	d->mapped_bytes = sp__min(d->workers * d->pages_bytes + other, limit);
+	d->where.mem = sp__pages_alloc(d->mapped_bytes, true);
+	d->where.bytes = d->mapped_bytes;
+	d->budget = &merging->sort->env.budget;
+	sp__budget_charge(d->budget, d->mapped_bytes);
 }
 
 void sp__divide_release(struct sp__division *d)
 {
-	if (d->mapped_bytes && d->where.mem)
+	free(d->files);
+	if (!d->mapped_bytes)
+		return;
+	if (d->where.mem)
 		sp__pages_free(d->where.mem, d->mapped_bytes);
-	d->mapped_bytes = 0;
+	sp__budget_credit(d->budget, d->mapped_bytes);
+}
+
+static bool wants_few(const struct sp_sort_opts *o, const struct inputs *in, size_t range)
+{
+	return o->top && o->top < sp__max(in->records / (in->bytes / range) * 2, 1000);
+}
+
+/* Describes the files.  Returns 1, 0 if one of them cannot be cut, or an error. */
+static int describe_files(struct sp__merging *merging, unsigned n, struct sp__division *d)
+{
+	const struct sp__sort_shared *s = merging->sort;
+	int rc = 1;
+
+	d->files = calloc(n, sizeof(*d->files));
+	if (!d->files)
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+	for (unsigned i = 0; rc == 1 && i < n; i++)
+		rc = sp__cut_file_describe(&d->files[i], &s->opts.format,
+					   merging->inputs.list[i].name, merging->inputs.list[i].fd,
+					   s->env.err);
+	return rc;
+}
+
+/* Cuts the inputs into about that many ranges.  Returns 1, 0 if that is not possible, or an error. */
+static int choose_cuts(struct sp__merging *merging, const struct inputs *in, unsigned ranges,
+		       struct sp__division *d, struct sp__cuts *cuts)
+{
+	int rc;
+
+	if (!in->files) {
+		rc = sp__cuts_choose(cuts, merging->forming, merging->spilled->ids, in->n, ranges);
+		return rc < 0 ? rc : cuts->parts > 1;
+	}
+	rc = describe_files(merging, in->n, d);
+	if (rc == 1)
+		rc = sp__cuts_choose_files(cuts, merging->forming, d->files, in->n, ranges);
+	return rc < 0 ? rc : cuts->parts > 1;
 }
 
 int sp__divide(struct sp__merging *merging, const struct sp__ranges_out *out,
@@ -231,19 +307,16 @@ int sp__divide(struct sp__merging *merging, const struct sp__ranges_out *out,
 	const struct inputs in = inputs_of(merging);
 	const size_t limit = sp__max(free_memory(merging).bytes, memory_limit(merging));
 	size_t range;
-	int rc;
 
 	*d = (struct sp__division){ .where.bytes = limit };
 	d->announces = !out->put && !o->unique && !o->count && !o->top;
 	range = possible(merging, &in) ? plan_workers(merging, &in, &out->writing, d) : 0;
-	if (!range || (o->top && o->top < in.records / (in.bytes / range) * 2))
+	if (!range || wants_few(o, &in, range))
 		return 0;
-	choose_memory(merging, &in, limit, d);
+	choose_memory(merging, &in, d);
 	if (!d->where.mem)
 		return 0;
-	rc = sp__cuts_choose(cuts, merging->forming, merging->spilled->ids, in.n,
-			     (unsigned)(in.bytes / range));
-	return rc < 0 ? rc : cuts->parts > 1;
+	return choose_cuts(merging, &in, (unsigned)(in.bytes / range), d, cuts);
 }
 
 /* Sets the spans of all ranges: from each cut to the next one. */
@@ -259,7 +332,7 @@ static int find_spans(struct sp__merging *merging, const struct sp__cuts *cuts,
 		rc = sp__spill_reader_open(&reader, merging->spilled->store,
 					   merging->sort->env.err);
 	for (unsigned i = 0; !rc && i <= g->n; i++) {
-		rc = sp__cuts_find(cuts, i, reader, where, at);
+		rc = sp__cuts_find(cuts, i, reader, where, at, merging->sort->env.err);
 		for (unsigned j = 0; !rc && j < g->runs; j++) {
 			if (i < g->n)
 				g->list[i].spans[j].from = at[j];

@@ -14,13 +14,17 @@ struct sp__division {
 	unsigned workers;
 	struct sp__freemem where; /* memory of pages and buffers */
 	size_t mapped_bytes;	  /* its bytes if it is not a part of the arena, or 0 */
-	size_t pages_bytes;	  /* of it for each worker, from the start */
-	size_t buffer_bytes;	  /* each buffer of the output, after them */
-	unsigned buffers;	  /* 0: none, with checkpoints */
-	size_t chunk_bytes;	  /* of each worker's write stream */
-	bool announces;		  /* the length of a range is known before it is merged */
+	struct sp__budget *budget;
+	size_t pages_bytes;	    /* of it for each worker, from the start */
+	size_t buffer_bytes;	    /* each buffer of the output, after them */
+	unsigned buffers;	    /* 0: none, with checkpoints */
+	size_t chunk_bytes;	    /* of each worker's write stream */
+	bool announces;		    /* the length of a range is known before it is merged */
+	struct sp__cut_file *files; /* sorted files that are merged; or NULL */
 };
 
+/* False if there is one range in any case. */
+bool sp__divide_possible(const struct sp__merging *merging);
 /*
  * Divides the memory, and cuts all remaining inputs into ranges.  Returns 1; 0 if there is to be
  * one range; or an error.  The cuts and the division must be released.

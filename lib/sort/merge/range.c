@@ -5,6 +5,11 @@
  * The inputs of a range are spans of the runs, read by a reader of the worker's own, and parts of
  * the slots in memory.  The worker that takes a range finds the cut after it.  The cut before it is
  * found by the worker that has taken the range before.
+ *
+ * Sorted files (-m): a file might not be sorted.  The merge notices that, since it compares each
+ * record with the one before.  The cuts around a range are right even then: the record before a cut
+ * precedes the key, the one after it does not.  So the ranges before it have the bytes of a merge
+ * in one range, and ranges.c merges everything from there on in this way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +19,7 @@
 
 /* Bytes between two checks of whether the range is still wanted. */
 #define STRIDE_BYTES (64u << 10)
+#define VERIFY_BYTES ((size_t)64 << 10)
 
 static void empty_store(void *store)
 {
@@ -49,6 +55,46 @@ static int look_round(struct sp__range_worker *k, uint64_t bytes)
 	return 0;
 }
 
+/* Returns 0, SP__DISORDERED if a file's part of the range is not sorted, or an error. */
+static int verify_file(struct sp__range_worker *k, unsigned j)
+{
+	struct sp__sort_shared *s = k->all->merging->sort;
+	struct sp__file_span span = k->files[j];
+	struct sp__merge m;
+	int rc = sp__merge_init(&m, s->opts.keys, 1, &s->env.budget, &k->err);
+
+	if (rc < 0)
+		return rc;
+	span.at = k->from[j];
+	span.bytes = VERIFY_BYTES;
+	span.mem = malloc(VERIFY_BYTES);
+	rc = span.mem ? SP_READY : sp__err(&k->err, -ENOMEM, "allocate", NULL, -1);
+	sp__file_cursor(&m.cursors[0], &span, 0, NULL);
+	while (rc == SP_READY && m.coded)
+		rc = sp__merge_next(&m, true);
+	if (rc >= 0)
+		rc = m.coded ? 0 : SP__DISORDERED;
+	free(span.mem);
+	sp__merge_release(&m);
+	return rc;
+}
+
+/*
+ * Called before bytes of a range are written that has not ended.  What is written in turn cannot be
+ * corrected, so the files must be known to be sorted.
+ */
+static int verify(struct sp__range_worker *k)
+{
+	const struct sp__writing *w = k->all;
+	int rc = 0;
+
+	k->verified = true;
+	if (w->out->put && !w->resting)
+		for (unsigned j = 0; !rc && j < w->cuts.nfiles; j++)
+			rc = verify_file(k, j);
+	return rc;
+}
+
 /* Puts all records of a range.  Returns SP_END, or an error. */
 static int put_range(struct sp__range_worker *k)
 {
@@ -57,6 +103,11 @@ static int put_range(struct sp__range_worker *k)
 	int rc;
 
 	while ((rc = sp__sequence_next(&k->sequence, true)) == SP_READY) {
+		if (q->bytes > sp__inorder_space(&k->maker) && !k->verified) {
+			rc = verify(k);
+			if (rc)
+				return rc;
+		}
 		rc = sp__inorder_put(&k->maker, q->rec, q->bytes, q->reach);
 		bytes += q->bytes;
 		if (!rc && bytes >= STRIDE_BYTES) {
@@ -84,8 +135,8 @@ static void hand_over(struct sp__writing *w, uint64_t range, uint64_t *at)
 static int find_end(struct sp__range_worker *k, uint64_t i)
 {
 	struct sp__writing *w = k->all;
-	const size_t bytes = (w->cuts.n + w->cuts.nbufs) * sizeof(*k->to);
-	int rc = sp__cuts_find(&w->cuts, (unsigned)i + 1, k->reader, k->where, k->to);
+	const size_t bytes = sp__cuts_inputs(&w->cuts) * sizeof(*k->to);
+	int rc = sp__cuts_find(&w->cuts, (unsigned)i + 1, k->reader, k->where, k->to, &k->err);
 	uint64_t *copy = NULL;
 
 	if (i + 1 == w->nranges)
@@ -120,8 +171,8 @@ static int open_sequence(struct sp__range_worker *k)
 	struct sp__writing *w = k->all;
 	struct sp__spilled *spilled = w->merging->spilled;
 	const unsigned runs = w->merging->runs_left;
-	int rc = sp__sequence_open(&k->sequence, w->merging->sort, runs + w->cuts.nbufs,
-				   &k->balance, &k->err);
+	int rc = sp__sequence_open(&k->sequence, w->merging->sort,
+				   runs + w->cuts.nbufs + w->cuts.nfiles, &k->balance, &k->err);
 
 	if (rc < 0 || !runs)
 		return rc;
@@ -129,38 +180,56 @@ static int open_sequence(struct sp__range_worker *k)
 			     k->sequence.merge.cursors);
 }
 
+/* Opens the files between two cuts.  In one that is not sorted, these can be in wrong order. */
+static int open_files(struct sp__range_worker *k)
+{
+	const struct sp__cuts *c = &k->all->cuts;
+	const size_t each = c->nfiles ? k->where.bytes / c->nfiles & ~(size_t)4095 : 0;
+
+	for (unsigned j = 0; j < c->nfiles; j++) {
+		if (k->from[j] > k->to[j])
+			return SP__DISORDERED;
+		k->files[j] = (struct sp__file_span){ .file = &c->files[j],
+						      .at = k->from[j],
+						      .to = k->to[j],
+						      .mem = k->where.mem + j * each,
+						      .bytes = each,
+						      .err = &k->err,
+						      .io = &k->io };
+		sp__file_cursor(&k->sequence.merge.cursors[j], k->files, j, &k->read);
+	}
+	return 0;
+}
+
 /* Opens the inputs between two cuts. */
-static int open_between(struct sp__range_worker *k, const uint64_t *from)
+static int open_between(struct sp__range_worker *k)
 {
 	struct sp__writing *w = k->all;
 	const struct sp__cuts *c = &w->cuts;
 	int rc;
 
 	for (unsigned j = 0; j < c->n; j++)
-		k->spans[j] = (struct sp__run_span){ from[j], k->to[j] };
-	if (w->division.announces)
-		sp__inorder_announce(&k->maker, sp__cuts_bytes(c, from, k->to));
+		k->spans[j] = (struct sp__run_span){ k->from[j], k->to[j] };
 	rc = open_sequence(k);
 	for (unsigned j = c->n; !rc && j < c->n + c->nbufs; j++)
-		sp__cursor_part(&k->sequence.merge.cursors[j], c->bufs[j - c->n], from[j],
+		sp__cursor_part(&k->sequence.merge.cursors[j], c->bufs[j - c->n], k->from[j],
 				k->to[j]);
+	if (!rc)
+		rc = open_files(k);
+	if (!rc && w->division.announces)
+		sp__inorder_announce(&k->maker, sp__cuts_bytes(c, k->from, k->to));
 	k->reading = !rc && c->n;
 	return rc;
 }
 
 static int open_range(struct sp__range_worker *k, uint64_t i)
 {
-	uint64_t *from;
 	int rc = find_end(k, i);
 
 	if (rc < 0)
 		return rc;
-	from = await_start(k->all, i);
-	if (!from)
-		return -ECANCELED;
-	rc = open_between(k, from);
-	free(from);
-	return rc;
+	k->from = await_start(k->all, i);
+	return k->from ? open_between(k) : -ECANCELED;
 }
 
 static void close_sequence(struct sp__range_worker *k)
@@ -168,6 +237,19 @@ static void close_sequence(struct sp__range_worker *k)
 	sp__step_close(k->all->merging->spilled, &k->in);
 	sp__sequence_close(&k->sequence);
 	k->sequence = (struct sp__sequence){ 0 };
+}
+
+/* Keeps where the first range starts in which a file is not sorted. */
+static void note_disorder(struct sp__range_worker *k, uint64_t i)
+{
+	struct sp__writing *w = k->all;
+
+	pthread_mutex_lock(&w->lock);
+	if (i < w->disordered) {
+		w->disordered = i;
+		memcpy(w->rest, k->from, sp__cuts_inputs(&w->cuts) * sizeof(*k->from));
+	}
+	pthread_mutex_unlock(&w->lock);
 }
 
 static void join_balance(struct sp__range_worker *k)
@@ -180,16 +262,24 @@ static void join_balance(struct sp__range_worker *k)
 /* Merges a range into the ordered output. */
 static void merge_range(struct sp__range_worker *k, uint64_t i)
 {
+	struct sp__writing *w = k->all;
 	int rc;
 
 	k->balance = (struct sp__balance){ 0 };
-	k->reading = false;
+	k->read = (struct sp__tally){ 0 };
+	k->reading = k->verified = false;
 	rc = open_range(k, i);
 	if (!rc)
 		rc = put_range(k);
+	if (rc >= 0 && w->cuts.nfiles && !k->sequence.merge.coded && !w->resting)
+		rc = SP__DISORDERED;
+	if (rc == SP__DISORDERED)
+		note_disorder(k, i);
 	note_reading(k);
 	close_sequence(k);
-	join_balance(k);
+	free(k->from);
+	k->from = NULL;
+	w->sums[i] = (struct sp__range_sum){ k->balance, k->read };
 	if (rc < 0)
 		sp__inorder_fail(&k->maker, rc);
 	else

@@ -17,6 +17,8 @@
  * Rejected: setting the length and allocating the space of the file first; writing was then slower.
  */
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "sort/merge/writing.h"
@@ -42,9 +44,10 @@ static int open_worker(struct sp__writing *w, unsigned number)
 		.where = { d->where.mem + number * d->pages_bytes, d->pages_bytes },
 		.err = SP_ERRINFO_INIT,
 		.spans = calloc(runs + 1, sizeof(*k->spans)),
-		.to = calloc(w->cuts.n + w->cuts.nbufs + 1, sizeof(*k->to)),
+		.to = calloc(sp__cuts_inputs(&w->cuts) + 1, sizeof(*k->to)),
+		.files = calloc(w->cuts.nfiles + 1, sizeof(*k->files)),
 	};
-	if (!k->spans || !k->to)
+	if (!k->spans || !k->to || !k->files)
 		return sp__err(&k->err, -ENOMEM, "allocate", NULL, -1);
 	if (w->resume && sp__marks_open(k) < 0)
 		return -ENOMEM;
@@ -74,8 +77,10 @@ static void close_workers(struct sp__writing *w)
 		if (k->reader)
 			sp__spill_reader_close(k->reader, w->merging->spilled->store);
 		sp__marks_close(k);
+		sp__io_add(&w->merging->inputs.done, &k->io);
 		free(k->spans);
 		free(k->to);
+		free(k->files);
 	}
 	free(w->workers);
 }
@@ -100,7 +105,8 @@ static int put_in_turn(void *arg, const char *data, size_t bytes)
 	return w->out->put(w->out->put_arg, data, bytes);
 }
 
-static int open_output(struct sp__writing *w)
+/* Opens the output of the ranges, at this offset of a file.  limit: of records; 0: none. */
+static int open_output(struct sp__writing *w, uint64_t at, uint64_t limit)
 {
 	const struct sp__division *d = &w->division;
 	const struct sp__ranges_out *out = w->out;
@@ -108,25 +114,34 @@ static int open_output(struct sp__writing *w)
 				      .mem = d->where.mem + d->workers * d->pages_bytes,
 				      .buffer_bytes = d->buffer_bytes,
 				      .buffers = d->buffers,
-				      .limit = w->merging->sort->opts.top,
+				      .limit = limit,
 				      .cut = cut_records,
 				      .put = out->put ? put_in_turn : NULL,
 				      .put_err = out->put_err,
 				      .arg = w,
 				      .fd = out->fd,
 				      .name = out->name,
-				      .at = out->at,
+				      .at = at,
 				      .writing = out->writing };
 
 	o.writing.chunk_bytes = sp__min(d->chunk_bytes, d->buffer_bytes);
-	w->found = calloc(w->nranges, sizeof(*w->found));
-	if (!w->found)
-		return sp__err(w->merging->sort->env.err, -ENOMEM, "allocate", NULL, -1);
-	/* The first range starts at the start of all inputs. */
-	w->found[0] = calloc(w->cuts.n + w->cuts.nbufs, sizeof(**w->found));
-	if (!w->found[0])
-		return sp__err(w->merging->sort->env.err, -ENOMEM, "allocate", NULL, -1);
 	return sp__inorder_open(&w->ordered, &o, w->merging->sort->env.err);
+}
+
+static int allocate(struct sp__writing *w)
+{
+	const unsigned inputs = sp__cuts_inputs(&w->cuts);
+
+	w->disordered = UINT64_MAX;
+	w->sums = calloc(w->nranges, sizeof(*w->sums));
+	w->found = calloc(w->nranges, sizeof(*w->found));
+	w->rest = calloc(inputs + 1, sizeof(*w->rest));
+	/* The first range starts at the start of all inputs. */
+	if (w->found)
+		w->found[0] = calloc(inputs + 1, sizeof(**w->found));
+	if (!w->sums || !w->rest || !w->found || !w->found[0])
+		return sp__err(w->merging->sort->env.err, -ENOMEM, "allocate", NULL, -1);
+	return open_output(w, w->out->at, w->merging->sort->opts.top);
 }
 
 static void close_output(struct sp__writing *w)
@@ -135,6 +150,8 @@ static void close_output(struct sp__writing *w)
 	for (uint64_t i = 0; w->found && i < w->nranges; i++)
 		free(w->found[i]);
 	free(w->found);
+	free(w->rest);
+	free(w->sums);
 	sp__cuts_release(&w->cuts);
 	sp__divide_release(&w->division);
 }
@@ -165,6 +182,75 @@ static void note(struct sp__writing *w)
 				d->workers * (unsigned)(d->pages_bytes / s->plan.page_bytes));
 }
 
+/* Adds up the first n ranges. */
+static void add_sums(struct sp__writing *w, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		sp__balance_join(&w->balance, &w->sums[i].balance);
+		sp__tally_join(&w->merging->inputs.read, &w->sums[i].read);
+	}
+}
+
+/* Ends a file that has been written again from an offset on: its end can be longer than that. */
+static int end_again(struct sp__writing *w, uint64_t end)
+{
+	const uint64_t bytes = sp__max(end, w->ordered.old_bytes);
+	struct stat st;
+
+	if (fstat(w->out->fd, &st) < 0 ||
+	    ((uint64_t)st.st_size > bytes && ftruncate(w->out->fd, (off_t)bytes) < 0))
+		return sp__err(w->merging->sort->env.err, -errno, "write", w->out->name, -1);
+	return 0;
+}
+
+/* Merges everything from the first disordered range on as one range. */
+static int write_rest(struct sp__writing *w, uint64_t *end)
+{
+	struct sp_errinfo *err = w->merging->sort->env.err;
+	const uint64_t top = w->merging->sort->opts.top, old_bytes = w->ordered.old_bytes;
+	uint64_t at = w->ordered.at, found = w->ordered.items;
+	int rc;
+
+	add_sums(w, w->disordered);
+	if (w->division.announces)
+		at = w->out->at + w->balance.given.bytes;
+	w->division.announces = false;
+	w->resting = true;
+	if (w->out->io)
+		sp__io_add(w->out->io, &w->ordered.io);
+	w->ordered.finished = true;
+	sp__inorder_close(&w->ordered);
+	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	w->workers[0].err = *err;
+	for (uint64_t i = 0; i < w->nranges; i++) {
+		free(w->found[i]);
+		w->found[i] = NULL;
+	}
+	w->nranges = w->cuts.parts = 1;
+	w->found[0] = w->rest;
+	w->rest = NULL;
+	w->given_up = false;
+	rc = open_output(w, at, top ? top - found : 0);
+	w->ordered.old_bytes = old_bytes;
+	if (rc < 0)
+		return rc;
+	sp__range_work(&w->workers[0]);
+	rc = sp__inorder_finish(&w->ordered, end, err);
+	return rc < 0 || w->out->put ? rc : end_again(w, *end);
+}
+
+/* Checks that no file has changed. */
+static int check_files(struct sp__writing *w)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < w->cuts.nfiles; i++) {
+		rc = sp__cut_file_check(&w->cuts.files[i], w->merging->sort->env.err);
+		w->merging->inputs.bytes += w->cuts.files[i].bytes;
+	}
+	return rc;
+}
+
 /* Takes the result of the ordered output, and compares it with the records returned. */
 static int end_output(struct sp__writing *w)
 {
@@ -173,13 +259,20 @@ static int end_output(struct sp__writing *w)
 	uint64_t end;
 	int rc = sp__inorder_finish(&w->ordered, &end, s->env.err);
 
-	if (rc < 0)
+	if (rc == SP__DISORDERED)
+		rc = write_rest(w, &end);
+	if (!rc)
+		rc = check_files(w);
+	if (rc < 0) {
+		s->stats.output_bytes = atomic_load(&w->done_bytes);
 		return rc;
+	}
 	if (w->out->io)
 		sp__io_add(w->out->io, &w->ordered.io);
+	add_sums(w, atomic_load(&w->ordered.stop));
 	s->stats.output_bytes = w->out->put ? w->put_bytes : end - w->out->at;
-	/* Ranges that were not wanted have returned records, too. */
-	if (o->top && w->ordered.items == o->top)
+	/* The last range that was wanted has returned more records. */
+	if (o->top && w->balance.given.records > o->top)
 		w->balance.given.records = o->top;
 	sp__balance_join(&s->balance, &w->balance);
 	return o->top || o->count ? 0
@@ -251,7 +344,7 @@ static int begin(struct sp__writing *w)
 	if (rc <= 0)
 		return rc;
 	w->nranges = w->cuts.parts;
-	rc = open_output(w);
+	rc = allocate(w);
 	if (!rc)
 		rc = open_workers(w);
 	if (!rc)

@@ -8,9 +8,16 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <pthread.h>
 #include "io/ordered.h"
 #include "sort/merge/divide.h"
+
+/* What a range has read, dropped and returned. */
+struct sp__range_sum {
+	struct sp__balance balance;
+	struct sp__tally read; /* of files */
+};
 
 struct sp__writing {
 	struct sp__merging *merging;
@@ -27,10 +34,15 @@ struct sp__writing {
 	/* Without checkpoints: */
 	struct sp__cuts cuts;
 	struct sp__inorder ordered;
-	uint64_t **found;	/* positions of each cut, for the range after it; or NULL */
-	pthread_cond_t changed; /* a cut has been found, or will not be */
-	bool given_up;		/* a worker has failed to find a cut */
-	uint64_t put_bytes;	/* in turn */
+	uint64_t **found;	    /* positions of each cut, for the range after it; or NULL */
+	pthread_cond_t changed;	    /* a cut has been found, or will not be */
+	bool given_up;		    /* a worker has failed to find a cut */
+	struct sp__range_sum *sums; /* of each range */
+	/* The first range in which a file is not sorted; where it starts. */
+	uint64_t disordered;
+	uint64_t *rest;
+	bool resting;	    /* everything from there on is merged as one range */
+	uint64_t put_bytes; /* in turn */
 
 	/* With checkpoints: */
 	struct sp__resume *resume; /* NULL: there are none */
@@ -47,8 +59,12 @@ struct sp__range_worker {
 	struct sp__spill *reader;
 	struct sp__step_inputs in;
 	struct sp__run_span *spans; /* of each run */
-	uint64_t *to;		    /* positions of the cut after the range */
-	bool reading;		    /* the pages of the range are not all in memory yet */
+	uint64_t *from, *to;	    /* positions of the cuts before and after the range */
+	struct sp__file_span *files;
+	struct sp__tally read;	   /* of the range, from files */
+	struct sp__io_counters io; /* of all ranges */
+	bool verified;		   /* the range is known to be sorted */
+	bool reading;		   /* the pages of the range are not all in memory yet */
 	struct sp__sequence sequence;
 	/* Of the range.  Two workers must not write to one cache line for each record. */
 	struct sp__balance balance;
@@ -63,6 +79,9 @@ struct sp__range_worker {
 	struct sp_errinfo err;
 	int rc;
 };
+
+/* An error of a range in which a file is not sorted. */
+#define SP__DISORDERED (-EILSEQ)
 
 /* range.c */
 /* Merges ranges until none is left.  The thread must reap all its own reads. */
