@@ -157,7 +157,7 @@ static const struct sp_report_field result_fields[] = {
 	RESULT(sort_stats, COUNT, merges, "merges, the final one included"),
 	RESULT(sort_stats, COUNT, merge_passes, "maximum number of merges of one record"),
 	RESULT(sort_stats, COUNT, merge_parts,
-	       "parts of the result merged concurrently, each by a thread; 0: one"),
+	       "ranges of the result that several threads merged; 0: one range"),
 	FIELD(sort_stats, "result.elapsed_s", REAL, run.elapsed_s,
 	      "time from the start of the sort to the complete output"),
 	GROUP("comparison", OBJECT, NULL, "predicted and measured values"),

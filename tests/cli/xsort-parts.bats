@@ -248,3 +248,86 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	(ulimit -f 1000 && ! sorted --parallel=4 -S 100M in >part)
 	[ "$(wc -c <part)" -le 1024000 ]
 }
+
+# Sorted files 0 to n-1 of the input, by these options.
+sorted_files() {
+	local n=$1 i
+	shift
+	keyed >in
+	split -n "l/$n" -d -a 4 in part.
+	for i in part.*; do sort "$@" -o "$i" "$i"; done
+}
+
+merged() { "$xsort" -m -S 32M -T tmp --stats=stats "$@"; }
+
+@test "-m of sorted files in ranges" {
+	for order in '' '-s -k1,1' '-k1,1' '-r' '-u' '-u -k2,2' '-k2,2n'; do
+		# shellcheck disable=SC2086
+		sorted_files 16 $order
+		# The last record has no end.
+		head -c -1 part.0003 >end && mv end part.0003
+		: >part.0007
+		# shellcheck disable=SC2086
+		sort -m $order part.* >want
+		for threads in 2 3 8; do
+			# shellcheck disable=SC2086
+			merged --parallel=$threads $order -o out part.*
+			cmp out want
+			[ $threads = 8 ] || ranged
+			# shellcheck disable=SC2086
+			merged --parallel=$threads $order part.* | cmp - want
+		done
+	done
+	sorted_files 300
+	merged --parallel=3 -o out part.*
+	sort in | cmp - out
+	ranged
+	merged --parallel=3 --top=30000 part.* | cmp - <(sort in | head -n 30000)
+	ranged
+}
+
+@test "-m of files that are not sorted: the result of one thread" {
+	sorted_files 8
+	awk 'NR == 2000 { held = $0; next } { print } NR == 2100 { print held }' part.0002 >late
+	tac part.0005 >down
+	cut -c1 in | paste - in | tr '\t' ' ' >doubled
+	for case in late down both unsorted; do
+		case $case in
+		late) files=(part.000[0134567] late) ;;
+		down) files=(part.000[0123467] down) ;;
+		both) files=(late part.000[01] down part.000[3467]) ;;
+		unsorted) files=(in doubled) ;;
+		esac
+		for order in '' '-u' '-r' '-s -k1,1'; do
+			# shellcheck disable=SC2086
+			sort -m $order "${files[@]}" >want
+			for threads in 1 2 3 8; do
+				# shellcheck disable=SC2086
+				merged --parallel=$threads $order -o out "${files[@]}"
+				cmp out want
+				# shellcheck disable=SC2086
+				merged --parallel=$threads $order "${files[@]}" | cmp - want
+				cat want want >out
+				# shellcheck disable=SC2086
+				merged --parallel=$threads $order "${files[@]}" 1<>out
+				cmp out <(cat want want)
+			done
+		done
+	done
+}
+
+@test "a closed pipe, and a device without space" {
+	sorted_files 8
+	local end=''
+	end=$({ sorted -S 16M --parallel=3 in || echo $? >&2; } 2>&1 >&3 3>&- | cat) 3> >(head -c 1000 >/dev/null)
+	[ "$end" = 141 ]
+	end=$({ merged --parallel=3 part.* || echo $? >&2; } 2>&1 >&3 3>&- | cat) 3> >(head -c 1000 >/dev/null)
+	[ "$end" = 141 ]
+	[ -c /dev/full ] || skip "there is no /dev/full"
+	for threads in 1 3 8; do
+		run -2 bash -c "'$xsort' -S 16M --parallel=$threads -T tmp in >/dev/full"
+		[[ $output == *'No space left on device'* ]]
+		run -2 bash -c "'$xsort' -m --parallel=$threads part.* >/dev/full"
+		[[ $output == *'No space left on device'* ]]
+	done
+}

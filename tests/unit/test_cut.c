@@ -125,9 +125,9 @@ static bool part_is_right(struct check *c, unsigned part)
 				&c->sort->shared.env.budget, NULL);
 
 	if (!rc)
-		rc = sp__cuts_find(k, part, c->reader, c->where, c->from);
+		rc = sp__cuts_find(k, part, c->reader, c->where, c->from, NULL);
 	if (!rc)
-		rc = sp__cuts_find(k, part + 1, c->reader, c->where, c->to);
+		rc = sp__cuts_find(k, part + 1, c->reader, c->where, c->to, NULL);
 	for (unsigned j = 0; !rc && j < k->n + k->nbufs; j++) {
 		if (j < k->n)
 			spans[j] = (struct sp__run_span){ c->from[j], c->to[j] };

@@ -175,7 +175,7 @@ struct sp_sort_stats {
 	uint64_t spilled_runs;	/* runs written to temporary space, all levels */
 	uint64_t merges;	/* merge steps, the final one included */
 	unsigned merge_passes;	/* maximum number of merges of a record */
-	unsigned merge_parts;	/* parts of the result merged and written concurrently; 0: one */
+	unsigned merge_parts;	/* ranges of the result that several threads merged; 0: one */
 	double phase_elapsed_s[SP_SORT_PHASES];
 	double phase_cpu_s[SP_SORT_PHASES];
 	uint64_t cluster_reads; /* cluster reads of spilled runs in merges */
