@@ -19,6 +19,9 @@
 #include "base/err.h"
 #include "io/ordered.h"
 
+/* Fewer bytes are not worth a write before the buffer is full. */
+#define EARLY_BYTES ((size_t)256 << 10)
+
 static bool in_turn(const struct sp__inorder *o)
 {
 	return o->opts.put != NULL;
@@ -316,6 +319,21 @@ static int write_full(struct sp__inorder_maker *k)
 	if (rc < 0 && err != k->err)
 		*k->err = *err;
 	return enough ? SP_END : rc;
+}
+
+int sp__inorder_look(struct sp__inorder_maker *k)
+{
+	struct sp__inorder *o = k->all;
+	bool placed;
+
+	if (sp__inorder_stopped(k))
+		return -ECANCELED;
+	if (k->buf->filled < EARLY_BYTES)
+		return 0;
+	lock(o);
+	placed = k->buf->placed;
+	pthread_mutex_unlock(&o->lock);
+	return placed ? write_full(k) : 0;
 }
 
 int sp__inorder_put_full(struct sp__inorder_maker *k, const char *data, size_t bytes)

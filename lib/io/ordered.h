@@ -5,7 +5,8 @@
  * Each thread is a maker.  It takes the next range, and puts the range's bytes into a buffer.  When
  * the range has ended, its buffer is written as soon as its place in the result is known, by any
  * maker that looks for work.  If a buffer is full before its range has ended, its maker waits for
- * that, writes the buffer, and continues.
+ * that, writes the buffer, and continues.  A maker that looks sometimes writes earlier, once the
+ * place is known, so that fewer bytes wait.
  *
  *	file	The place is known when the lengths of all earlier ranges are.  Makers write at
  *		offsets of their own, concurrently.  A maker can announce the length of its range.
@@ -130,6 +131,11 @@ void sp__inorder_announce(struct sp__inorder_maker *k, uint64_t bytes);
 int sp__inorder_end(struct sp__inorder_maker *k);
 /* Ends the range with an error that k->err describes, or in vain, if rc is -ECANCELED. */
 void sp__inorder_fail(struct sp__inorder_maker *k, int rc);
+/*
+ * Writes the bytes of a range so far if its place is known and they are worth a write.  Returns 0
+ * or the result of sp__inorder_put().
+ */
+int sp__inorder_look(struct sp__inorder_maker *k);
 /* Puts what does not fit into the buffer. */
 int sp__inorder_put_full(struct sp__inorder_maker *k, const char *data, size_t bytes);
 

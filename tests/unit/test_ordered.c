@@ -120,6 +120,8 @@ static void make_range(struct sp__inorder_maker *k, uint64_t range, const char *
 	for (uint64_t i = 0; !rc && i < n; i++) {
 		bytes = item_bytes(range, i);
 		rc = sp__inorder_put(k, at, bytes, bytes);
+		if (!rc && i % 64 == 0)
+			rc = sp__inorder_look(k);
 		at += bytes;
 	}
 	if (t.plan.file && range < RANGES - 1 && fstat(t.fd, &st) == 0 &&

@@ -5,7 +5,7 @@
  * A worker has pages for its range of the spilled runs, and the result has buffers (io/ordered.h).
  * If nothing is dropped and the result is a file, the length of a range is known before it is
  * merged.  Buffers are then small, since they never wait.  Otherwise a buffer has the bytes of a
- * range, and there are half as many again as workers.
+ * range, and there are a quarter more than workers.
  *
  * There is one range if values must be deterministic (simulated machines); if reading was set by
  * hand; if the last keys of pages are not kept, or keys have no bytes; if only a small part of the
@@ -30,9 +30,10 @@
 #define RANGES_MAX 8192
 /*
  * Pages of each run in a range.  Those at cuts are read three times, so more are better, if there
- * are then RANGES_FEW ranges for each worker.
+ * are then RANGES_FEW ranges for each worker, and if the range need not wait in memory.
  */
 #define RUN_PAGES 8
+#define RUN_PAGES_BUFFERED 4
 #define RUN_PAGES_MIN 2
 #define RANGES_FEW 3
 /* The share of the result that can wait in buffers. */
@@ -161,9 +162,10 @@ static size_t plan_ranges(const struct inputs *in, unsigned k, struct sp__divisi
 	size_t range = sp__min(in->bytes / k / RANGES_EACH, RANGE_WANTED), max;
 
 	range = sp__max(sp__max(range, RANGE_MIN), in->bytes / RANGES_MAX);
-	range = sp__max(range, sp__min(RUN_PAGES * run_page, in->bytes / k / RANGES_FEW));
+	range = sp__max(range, sp__min((d->announces ? RUN_PAGES : RUN_PAGES_BUFFERED) * run_page,
+				       in->bytes / k / RANGES_FEW));
 	range = sp__max(range, RUN_PAGES_MIN * run_page);
-	d->buffers = d->announces ? k : k + k / 2 + 1;
+	d->buffers = d->announces ? k : k + k / 4 + 1;
 	max = d->where.bytes - sp__min(d->where.bytes, pages);
 	if (!d->announces)
 		max = sp__min(max, in->bytes / BUFFERED_SHARE);

@@ -41,18 +41,24 @@ static void note_reading(struct sp__range_worker *k)
 		sp__task_start(&w->emptying, empty_store, w->merging->spilled->store);
 }
 
+/* What is written in turn cannot be corrected, so files must be known to be sorted. */
+static bool must_verify(const struct sp__range_worker *k)
+{
+	return k->all->cuts.nfiles && k->all->out->put && !k->all->resting && !k->verified;
+}
+
 /* Reports bytes that have been put.  Returns -ECANCELED if the range is not wanted any more. */
 static int look_round(struct sp__range_worker *k, uint64_t bytes)
 {
 	struct sp__writing *w = k->all;
 	uint64_t done = atomic_fetch_add(&w->done_bytes, bytes) + bytes;
 
-	if (sp__inorder_stopped(&k->maker))
-		return -ECANCELED;
 	note_reading(k);
 	if (!k->number && w->out->tell)
 		w->out->tell(w->out->arg, done);
-	return 0;
+	if (must_verify(k))
+		return sp__inorder_stopped(&k->maker) ? -ECANCELED : 0;
+	return sp__inorder_look(&k->maker);
 }
 
 /* Returns 0, SP__DISORDERED if a file's part of the range is not sorted, or an error. */
@@ -79,19 +85,14 @@ static int verify_file(struct sp__range_worker *k, unsigned j)
 	return rc;
 }
 
-/*
- * Called before bytes of a range are written that has not ended.  What is written in turn cannot be
- * corrected, so the files must be known to be sorted.
- */
+/* Called before bytes of a range are written that has not ended. */
 static int verify(struct sp__range_worker *k)
 {
-	const struct sp__writing *w = k->all;
 	int rc = 0;
 
+	for (unsigned j = 0; !rc && must_verify(k) && j < k->all->cuts.nfiles; j++)
+		rc = verify_file(k, j);
 	k->verified = true;
-	if (w->out->put && !w->resting)
-		for (unsigned j = 0; !rc && j < w->cuts.nfiles; j++)
-			rc = verify_file(k, j);
 	return rc;
 }
 
