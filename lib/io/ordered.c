@@ -22,7 +22,7 @@
 /* Fewer bytes are not worth a write before the buffer is full. */
 #define EARLY_BYTES ((size_t)256 << 10)
 
-static bool in_turn(const struct sp__inorder *o)
+static bool sequential(const struct sp__inorder *o)
 {
 	return o->opts.put != NULL;
 }
@@ -117,7 +117,7 @@ static struct sp__inorder_buffer *ready(const struct sp__inorder *o)
 		if (b->state != SP__INORDER_ENDED || !b->placed || b->range >= stop)
 			continue;
 		/* The end of a file is written last. */
-		if (in_turn(o) || b->range + 1 < stop || !before(o, b->range))
+		if (sequential(o) || b->range + 1 < stop || !before(o, b->range))
 			return b;
 	}
 	return NULL;
@@ -165,10 +165,10 @@ static int write_bytes(struct sp__inorder_maker *k, struct sp__inorder_buffer *b
 	const struct sp__inorder *o = k->all;
 	int rc = 0;
 
-	*err = in_turn(o) ? o->opts.put_err : k->err;
+	*err = sequential(o) ? o->opts.put_err : k->err;
 	if (bytes)
-		rc = in_turn(o) ? o->opts.put(o->opts.arg, data, bytes)
-				: write_at(k, b->at + b->written, data, bytes);
+		rc = sequential(o) ? o->opts.put(o->opts.arg, data, bytes)
+				   : write_at(k, b->at + b->written, data, bytes);
 	b->written += bytes;
 	return rc < 0 ? rc : 0;
 }
@@ -198,7 +198,7 @@ static void write_ended(struct sp__inorder_maker *k, struct sp__inorder_buffer *
 	lock(o);
 	if (rc < 0)
 		stop_at(o, b->range, rc, err);
-	if (in_turn(o) && b->range < stop_of(o)) {
+	if (sequential(o) && b->range < stop_of(o)) {
 		b->known = true;
 		advance(o);
 	}
@@ -284,7 +284,7 @@ void sp__inorder_announce(struct sp__inorder_maker *k, uint64_t bytes)
 {
 	struct sp__inorder *o = k->all;
 
-	if (in_turn(o) || o->opts.limit)
+	if (sequential(o) || o->opts.limit)
 		return;
 	lock(o);
 	k->buf->bytes = bytes;
@@ -378,7 +378,7 @@ int sp__inorder_end(struct sp__inorder_maker *k)
 	} else {
 		b->bytes = bytes;
 		b->state = SP__INORDER_ENDED;
-		b->known = !in_turn(o);
+		b->known = !sequential(o);
 		if (b->placed)
 			apply_limit(o, b);
 		advance(o);
@@ -416,8 +416,8 @@ int sp__inorder_open(struct sp__inorder *o, const struct sp__inorder_opts *opts,
 	struct stat st = { 0 };
 
 	*o = (struct sp__inorder){ .opts = *opts, .at = opts->at, .err = SP_ERRINFO_INIT };
-	o->finished = in_turn(o);
-	if (!in_turn(o) && fstat(opts->fd, &st) < 0) {
+	o->finished = sequential(o);
+	if (!sequential(o) && fstat(opts->fd, &st) < 0) {
 		o->finished = true;
 		return sp__err(err, -errno, "write", opts->name, -1);
 	}
@@ -445,7 +445,7 @@ int sp__inorder_finish(struct sp__inorder *o, uint64_t *end, struct sp_errinfo *
 		return rc;
 	}
 	*end = o->at;
-	if (!in_turn(o) && lseek(o->opts.fd, (off_t)o->at, SEEK_SET) < 0)
+	if (!sequential(o) && lseek(o->opts.fd, (off_t)o->at, SEEK_SET) < 0)
 		return sp__err(err, -errno, "write", o->opts.name, -1);
 	o->finished = true;
 	return 0;

@@ -11,7 +11,8 @@
  *	file	The place is known when the lengths of all earlier ranges are.  Makers write at
  *		offsets of their own, concurrently.  A maker can announce the length of its range.
  *		The end of the file is written last, so a file that was abandoned is too short.
- *	in turn	The place is known when all earlier ranges have been written.  The bytes go to a
+ *	sequential
+ *		The place is known when all earlier ranges have been written.  The bytes go to a
  *		function that one maker calls at a time: for pipes, streams and other threads.
  *
  * Of several errors, that of the lowest range is kept.  Makers of later ranges then stop, and those
@@ -41,7 +42,7 @@ struct sp__inorder_opts {
 	uint64_t limit;	  /* only the first items of the result; 0: all */
 	/* Returns the bytes of the first n items; needed with a limit. */
 	size_t (*cut)(void *arg, const char *data, size_t bytes, uint64_t n);
-	/* Writes bytes in turn, and describes an error in put_err.  NULL: a file. */
+	/* Writes bytes one call at a time, and describes an error in put_err.  NULL: a file. */
 	int (*put)(void *arg, const char *data, size_t bytes);
 	struct sp_errinfo *put_err;
 	void *arg; /* of both */
@@ -69,7 +70,7 @@ struct sp__inorder_buffer {
 	enum sp__inorder_state state;
 	uint64_t range;
 	uint64_t bytes;	 /* length of the range, if it is known */
-	bool known;	 /* its length, or in turn: it has been written */
+	bool known;	 /* its length, or sequential: it has been written */
 	bool announced;	 /* ... before its end */
 	bool placed;	 /* the following are known: */
 	uint64_t at;	 /* file offset of the range */

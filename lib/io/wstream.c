@@ -16,11 +16,12 @@
  *                   chunks are written with pwrite(2), and the stream changes between two chunks.
  *
  * Invariants: the borrowed descriptor is written in order from its offset on, and ends at the end
- * of the last byte; pieces are written at offsets of their own.  Its file never looks longer than the bytes written.  Space is reserved beyond
- * the end (FALLOC_FL_KEEP_SIZE), so that chunks are contiguous, and unused reserved space is
- * released by truncating to the current size.  If the file reached beyond the stream's start (as in
- * 1<>file), its end is not the stream's, and nothing is reserved or truncated.  The lowest offset
- * of a chunk that could not be written is kept: an abandoned file is complete up to there.
+ * of the last byte; pieces are written at offsets of their own.  Its file never looks longer than
+ * the bytes written.  Space is reserved beyond the end (FALLOC_FL_KEEP_SIZE), so that chunks are
+ * contiguous, and unused reserved space is released by truncating to the current size.  If the file
+ * reached beyond the stream's start (as in 1<>file), its end is not the stream's, and nothing is
+ * reserved or truncated.  The lowest offset of a chunk that could not be written is kept: an
+ * abandoned file is complete up to there.
  *
  * Memory: one chunk when plain, depth * chunk when queued.
  *
@@ -151,15 +152,12 @@ static void digest(const struct sp__wstream *ws, const char *data, size_t bytes)
 /* Writes bytes that were put after all others, at the offset of the stream. */
 static int write_next(struct sp__wstream *ws, const char *data, size_t bytes)
 {
-	int rc;
+	const bool piece = ws->opts.piece;
 
 	digest(ws, data, bytes);
-	if (!ws->opts.piece)
-		return write_all(ws, data, bytes, -1);
-	rc = write_all(ws, data, bytes, (long long)ws->offset);
-	if (!rc)
+	if (!write_all(ws, data, bytes, piece ? (long long)ws->offset : -1) && piece)
 		ws->offset += bytes;
-	return rc;
+	return ws->error;
 }
 
 static int flush(struct sp__wstream *ws)
@@ -341,44 +339,24 @@ static int open_queue(struct sp__wstream *ws)
 	return ws->slots ? 0 : -ENOMEM;
 }
 
-/* Writes the head of the collected bytes, and moves the rest to the start of the buffer. */
-static int write_head(struct sp__wstream *ws, size_t head)
-{
-	size_t rest = ws->filled - head;
-
-	ws->filled = head;
-	if (flush(ws))
-		return ws->error;
-	memmove(ws->buf, ws->buf + head, rest);
-	ws->filled = rest;
-	return 0;
-}
-
-/* Moves the collected bytes to an aligned offset in new, larger memory. */
+/* Writes the head of the collected bytes, and moves the rest to an aligned offset in pages. */
 static int change_buffer(struct sp__wstream *ws, size_t head)
 {
 	size_t bytes = sp__pages_whole(ws->depth * ws->opts.chunk_bytes), rest = ws->filled - head;
-	char *buf;
-
-	/* An earlier piece has made the buffer. */
-	if (ws->paged)
-		return write_head(ws, head);
-	buf = sp__pages_alloc(bytes, true);
+	char *buf = ws->paged ? ws->buf : sp__pages_alloc(bytes, true);
 
 	if (!buf)
 		return -ENOMEM;
-	memcpy(buf, ws->buf + head, rest);
 	ws->filled = head;
-	if (flush(ws)) {
-		sp__pages_free(buf, bytes);
-		return ws->error;
-	}
-	free(ws->buf);
+	if (!flush(ws))
+		memmove(buf, ws->buf + head, rest);
+	if (!ws->paged)
+		free(ws->buf);
 	ws->buf = buf;
 	ws->buf_bytes = bytes;
 	ws->paged = true;
 	ws->filled = rest;
-	return 0;
+	return ws->error;
 }
 
 /*

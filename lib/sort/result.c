@@ -178,7 +178,7 @@ static struct sp__ranges_out place(struct sp__sort_result *r, int fd, uint64_t a
 					.io = &r->done };
 }
 
-static int put_in_turn(void *arg, const char *data, size_t bytes)
+static int put_range(void *arg, const char *data, size_t bytes)
 {
 	return sp__result_put(arg, &(struct sp_batch){ data, bytes });
 }
@@ -190,7 +190,7 @@ void sp__result_place(struct sp__sort_result *r, struct sp__ranges_out *out)
 	off_t at;
 
 	*out = (struct sp__ranges_out){
-		.put = put_in_turn, .put_arg = r, .put_err = r->err, .writing = r->writing
+		.put = put_range, .put_arg = r, .put_err = r->err, .writing = r->writing
 	};
 	/* A longer header can still be in a queue. */
 	if (r->io->splitters || r->writing.pack || r->header_bytes > r->writing.chunk_bytes ||

@@ -45,7 +45,7 @@ SP_MUST_CHECK int sp__result_put_header(struct sp__sort_result *r, const struct 
 SP_MUST_CHECK int sp__result_put(struct sp__sort_result *r, const struct sp_batch *batch);
 /*
  * Called after the header: sets `out` to where the rest can be written in ranges.  That is the
- * file, if the output is a single regular one, until finish(); otherwise put(), in turn.
+ * file, if the output is a single regular one, until finish(); otherwise put().
  */
 void sp__result_place(struct sp__sort_result *r, struct sp__ranges_out *out);
 /*

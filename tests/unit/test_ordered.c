@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of a result made by several threads and written in order: to files and in turn. */
+/* Ranges of a result made by several threads and written in order: to files and sequentially. */
 #define TAP_THREADS
 
 #include <errno.h>
@@ -85,7 +85,7 @@ static int refuse(int rc)
 	return sp__err(&t.put_err, rc, "write", "the function", -1);
 }
 
-static int put_in_turn(void *arg, const char *data, size_t bytes)
+static int put_one(void *arg, const char *data, size_t bytes)
 {
 	(void)arg;
 	if (atomic_fetch_add(&t.putting, 1))
@@ -161,7 +161,7 @@ static int run(struct plan plan, uint64_t *end, struct sp_errinfo *err)
 				      .buffers = plan.buffers,
 				      .limit = plan.limit,
 				      .cut = cut,
-				      .put = plan.file ? NULL : put_in_turn,
+				      .put = plan.file ? NULL : put_one,
 				      .put_err = &t.put_err,
 				      .fd = t.fd,
 				      .name = "the file",
@@ -244,7 +244,7 @@ static void test_whole(void)
 		p.bad[0] = p.bad[1] = RANGES;
 		ok(run(p, &end, &err) == 0 && t.got_bytes == t.bytes &&
 			   !memcmp(t.got, t.truth, t.bytes) && !t.overlap,
-		   "%u makers write in turn", p.makers);
+		   "%u makers write sequentially", p.makers);
 		forget();
 		p.file = true;
 		new_file();
@@ -268,7 +268,7 @@ static void test_limit(void)
 		p.max_items = i % 2 ? 2500 : 300;
 		ok(run(p, &end, &err) == 0 && t.got_bytes == p.limit * ITEM &&
 			   !memcmp(t.got, t.truth, t.got_bytes),
-		   "in turn, the first %llu items are written", (unsigned long long)p.limit);
+		   "sequentially, the first %llu items are written", (unsigned long long)p.limit);
 		forget();
 		p.file = true;
 		new_file();
@@ -298,7 +298,7 @@ static void test_errors(void)
 	ok(rc == SP_EFORMAT && err.offset == 60, "the error of the lowest range is returned");
 	ok(t.got_bytes >= bytes_before(60) && t.got_bytes <= bytes_before(61) &&
 		   !memcmp(t.got, t.truth, t.got_bytes),
-	   "in turn, the ranges before it are written");
+	   "sequentially, the ranges before it are written");
 	forget();
 	p.file = true;
 	new_file();

@@ -85,8 +85,8 @@ static struct inputs files_of(const struct sp__merging *merging)
 		return in;
 	in.bytes = files->total_bytes;
 	in.records = each ? in.bytes / each : 0;
-	in.page =
-		sp__max(FILE_PAGE_MIN, sp__min(RANGE_WANTED / in.n, FILE_PAGE_MAX)) & ~(size_t)4095;
+	in.page = sp__min(sp__min(RANGE_WANTED / 4, in.bytes / 16) / in.n, FILE_PAGE_MAX);
+	in.page = sp__max(in.page, FILE_PAGE_MIN) & ~(size_t)4095;
 	return in;
 }
 
@@ -286,7 +286,7 @@ static int describe_files(struct sp__merging *merging, unsigned n, struct sp__di
 	return rc;
 }
 
-/* Cuts the inputs into about that many ranges.  Returns 1, 0 if that is not possible, or an error. */
+/* Cuts the inputs into about that many ranges.  Returns 1, 0 if that is impossible, or an error. */
 static int choose_cuts(struct sp__merging *merging, const struct inputs *in, unsigned ranges,
 		       struct sp__division *d, struct sp__cuts *cuts)
 {

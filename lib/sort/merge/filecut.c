@@ -115,7 +115,7 @@ static const char *end_of(const struct sp__finder *f, const char *rec)
 
 /*
  * Reads the window at an offset, and finds the first record that starts there or later.  Returns 1,
- * 0 if there is no whole one in the window, or an error.
+ * 0 if the window has no whole one, or an error.
  */
 static int first_record(struct sp__finder *f, uint64_t at, bool starts, const char **rec)
 {

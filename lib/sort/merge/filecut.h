@@ -22,7 +22,10 @@ struct sp__cut_file {
 	struct stat st;
 };
 
-/* Sets the description of an open file.  Returns 1, 0 if it cannot be merged in ranges, or an error. */
+/*
+ * Sets the description of an open file.  Returns 1, 0 if it cannot be merged in ranges, or an
+ * error.
+ */
 SP_MUST_CHECK int sp__cut_file_describe(struct sp__cut_file *f, const struct sp_recfmt *format,
 					const char *name, int fd, struct sp_errinfo *err);
 /* Returns 0, or an error if the file is not as it was described. */

@@ -41,7 +41,7 @@ static void note_reading(struct sp__range_worker *k)
 		sp__task_start(&w->emptying, empty_store, w->merging->spilled->store);
 }
 
-/* What is written in turn cannot be corrected, so files must be known to be sorted. */
+/* What is written to a pipe cannot be corrected, so files must be known to be sorted. */
 static bool must_verify(const struct sp__range_worker *k)
 {
 	return k->all->cuts.nfiles && k->all->out->put && !k->all->resting && !k->verified;

@@ -6,7 +6,7 @@
  * inputs are cut at the same keys into many ranges (divide.c), which threads, the workers, take one
  * after the other.  A worker merges the range's spans of the runs with its own pages, read plan and
  * reader of the store (range.c).  The ordered output has the ranges written in order
- * (io/ordered.h): into a file at offsets of their own, concurrently; elsewhere in turn.
+ * (io/ordered.h): into a file at offsets of their own, concurrently; elsewhere sequentially.
  *
  * With checkpoints (marks.c) the result is always written here, as one range if it cannot be cut.
  * The ranges then have known lengths, and each is written by streams that end at its marks.
@@ -97,7 +97,7 @@ static size_t cut_records(void *arg, const char *data, size_t bytes, uint64_t n)
 	return (size_t)(at - data);
 }
 
-static int put_in_turn(void *arg, const char *data, size_t bytes)
+static int put_bytes(void *arg, const char *data, size_t bytes)
 {
 	struct sp__writing *w = arg;
 
@@ -116,7 +116,7 @@ static int open_output(struct sp__writing *w, uint64_t at, uint64_t limit)
 				      .buffers = d->buffers,
 				      .limit = limit,
 				      .cut = cut_records,
-				      .put = out->put ? put_in_turn : NULL,
+				      .put = out->put ? put_bytes : NULL,
 				      .put_err = out->put_err,
 				      .arg = w,
 				      .fd = out->fd,

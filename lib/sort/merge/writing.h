@@ -42,7 +42,7 @@ struct sp__writing {
 	uint64_t disordered;
 	uint64_t *rest;
 	bool resting;	    /* everything from there on is merged as one range */
-	uint64_t put_bytes; /* in turn */
+	uint64_t put_bytes; /* by the function of the result */
 
 	/* With checkpoints: */
 	struct sp__resume *resume; /* NULL: there are none */
