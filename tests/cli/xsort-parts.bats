@@ -278,7 +278,7 @@ merged() { "$xsort" -m -S 32M -T tmp --stats=stats "$@"; }
 			merged --parallel=$threads $order part.* | cmp - want
 		done
 	done
-	sorted_files 100
+	sorted_files 40
 	merged --parallel=3 -o out part.*
 	sort in | cmp - out
 	ranged
