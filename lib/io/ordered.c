@@ -79,7 +79,7 @@ static void advance(struct sp__inorder *o)
 {
 	struct sp__inorder_buffer *b;
 
-	while ((b = find(o, o->front))) {
+	while (o->front < stop_of(o) && (b = find(o, o->front))) {
 		if (!b->placed) {
 			b->placed = true;
 			b->at = o->at;
@@ -386,6 +386,14 @@ int sp__inorder_end(struct sp__inorder_maker *k)
 	}
 	pthread_mutex_unlock(&o->lock);
 	return 0;
+}
+
+int sp__inorder_end_all(struct sp__inorder_maker *k)
+{
+	lock(k->all);
+	stop_at(k->all, k->buf->range + 1, 0, NULL);
+	pthread_mutex_unlock(&k->all->lock);
+	return sp__inorder_end(k);
 }
 
 void sp__inorder_fail(struct sp__inorder_maker *k, int rc)

@@ -130,6 +130,8 @@ void sp__inorder_announce(struct sp__inorder_maker *k, uint64_t bytes);
  * writing.  The range has ended in any case.
  */
 int sp__inorder_end(struct sp__inorder_maker *k);
+/* Ends the range as sp__inorder_end(), and the result: later ranges are not wanted. */
+int sp__inorder_end_all(struct sp__inorder_maker *k);
 /* Ends the range with an error that k->err describes, or in vain, if rc is -ECANCELED. */
 void sp__inorder_fail(struct sp__inorder_maker *k, int rc);
 /*
