@@ -31,7 +31,7 @@ int sp__balance_bytes(struct sp__join_inputs *in, const char *where, uint64_t ca
 /* Bytes that a scan at its end must have returned. */
 static uint64_t scanned(const struct sp__source *s)
 {
-	return s->scan && s->ended ? sp__scan_owed(s->scan) : s->bytes;
+	return s->scan && s->ended ? s->before + sp__scan_owed(s->scan) : s->bytes;
 }
 
 static int balance_source(struct sp__join_inputs *in, int side)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "join/plan/plan.h"
+#include "join/input/balance.h"
 #include "join/input/inputs.h"
 
 /* Checks the length of an input, if known, before anything is written. */
@@ -49,29 +50,53 @@ static int next_given(void *operator, struct sp_batch * batch)
 			"the last record is not whole");
 }
 
-int sp__source_open(struct sp__join_inputs *in, int side)
+static int open_scan(struct sp__source *s, const struct sp__scan_part *part)
 {
-	struct sp__source *s = &in->source[side];
-	struct sp__scan_opts o = { .format = sp__join_format(in->opts, side),
+	struct sp__join_inputs *in = s->in;
+	struct sp__scan_opts o = { .format = s->format,
 				   .inputs = &s->input,
 				   .ninputs = 1,
-				   .ahead = in->io->ahead[side],
 				   .remove_blank = in->opts->csv,
+				   .part = part,
 				   .stream = in->read,
 				   .waits = &in->waits,
 				   .err = in->env->err };
+
+	if (!part)
+		o.ahead = in->io->ahead[s - in->source];
+	return sp__scan_open(&s->scan, &o);
+}
+
+static void init(struct sp__source *s, struct sp__join_inputs *in, int side)
+{
+	*s = (struct sp__source){ .in = in,
+				  .waits = &in->waits,
+				  .input = in->io->inputs[side],
+				  .format = sp__join_format(in->opts, side) };
+}
+
+int sp__source_open(struct sp__join_inputs *in, int side)
+{
+	struct sp__source *s = &in->source[side];
 	int rc;
 
-	*s = (struct sp__source){
-		.in = in, .waits = &in->waits, .input = in->io->inputs[side], .format = o.format
-	};
+	init(s, in, side);
 	if (in->io->next) {
 		s->given = (struct sp__given){ { .next = next_given }, in, side };
 		s->operator= & s->given.op;
 		return 0;
 	}
-	rc = check_length(in, side, &o.format);
-	return rc < 0 ? rc : sp__scan_open(&s->scan, &o);
+	rc = check_length(in, side, &s->format);
+	return rc < 0 ? rc : open_scan(s, NULL);
+}
+
+int sp__source_open_part(struct sp__join_inputs *in, int side, const struct sp__scan_part *part)
+{
+	struct sp__source *s = &in->source[side];
+
+	init(s, in, side);
+	s->part = *part;
+	return open_scan(s, &s->part);
 }
 
 void sp__source_close(struct sp__source *s)
@@ -104,6 +129,30 @@ static void filling(struct sp__source *s)
 	sp__progress_report(&in->counts->progress, phase, done, total);
 }
 
+/* Opens the rest of a file after a part.  SP_END: there is none. */
+static int open_rest(struct sp__source *s)
+{
+	struct sp__io_counters c;
+	int rc;
+
+	if (!s->rest)
+		return SP_END;
+	rc = sp__balance_bytes(s->in, "part", sp__scan_owed(s->scan), s->bytes);
+	if (rc < 0)
+		return rc;
+	sp__scan_counters(s->scan, &c);
+	sp__env_note_io(&s->in->counts->stats.run, &c);
+	sp__scan_close(s->scan);
+	s->scan = NULL;
+	s->part.from = s->part.to;
+	s->part.to = s->rest;
+	s->part.last = true;
+	s->rest = 0;
+	s->before = s->bytes;
+	rc = open_scan(s, &s->part);
+	return rc < 0 ? rc : SP_READY;
+}
+
 int sp__source_try(struct sp__source *s)
 {
 	struct sp_batch batch;
@@ -112,7 +161,10 @@ int sp__source_try(struct sp__source *s)
 	filling(s);
 	if (sp__source_ahead(s))
 		return SP_READY;
-	rc = s->scan ? sp__scan_next(s->scan, &batch) : sp__operator_next(s->operator, & batch);
+	do {
+		rc = s->scan ? sp__scan_next(s->scan, &batch)
+			     : sp__operator_next(s->operator, & batch);
+	} while (rc == SP_END && (rc = open_rest(s)) == SP_READY);
 	if (rc == SP_READY) {
 		s->at = batch.data;
 		s->end = batch.data + batch.bytes;

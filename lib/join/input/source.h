@@ -38,6 +38,12 @@ struct sp__source {
 	uint64_t ahead_bytes;		      /* memory of the kept data */
 	struct sp__budget
 		*budget; /* charged for it; NULL: charged by the function that limits it */
+	/*
+	 * Of a part of a file: the part; where it is continued to after its end, or 0; and the
+	 * bytes before this continuation.
+	 */
+	struct sp__scan_part part;
+	uint64_t rest, before;
 	struct sp__join_inputs *in;
 	uint64_t charged; /* lines charged to a simulated machine */
 	uint64_t batch_bytes;
@@ -45,6 +51,9 @@ struct sp__source {
 
 /* Input 0 or 1 of the join. */
 SP_MUST_CHECK int sp__source_open(struct sp__join_inputs *in, int side);
+/* A part of it, a file. */
+SP_MUST_CHECK int sp__source_open_part(struct sp__join_inputs *in, int side,
+				       const struct sp__scan_part *part);
 void sp__source_close(struct sp__source *s);
 /*
  * Reads the next batch into at and end: SP_READY, SP_LATER (the wait is in waits), SP_END or an

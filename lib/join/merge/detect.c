@@ -30,7 +30,7 @@ struct look {
 
 static void look_at_key(struct look *l, const char *line, size_t bytes)
 {
-	struct sp__keyorder order = { SP_JOIN_SORTED_BYTES, l->upper };
+	struct sp__keyorder order = { .by = SP_JOIN_SORTED_BYTES, .upper = l->upper };
 	struct sp__slice key;
 
 	sp__field_find(&l->cut, line, bytes, l->field, &key);

@@ -23,8 +23,8 @@
 #include "base/array.h"
 #include "join/input/balance.h"
 #include "join/merge/merge.h"
+#include "join/merge/ranges.h"
 #include "join/keys/keyorder.h"
-#include "rec/collate.h"
 
 struct copies {
 	struct copies *next;
@@ -64,17 +64,15 @@ struct sp__merging_join {
 	size_t paired, with; /* PAIRING: indices into the groups, the major order first */
 	struct side side[2];
 	struct sp__budget *budget;
-	bool collate;
-	struct sp__keyorder order; /* order of the keys without collate */
-	bool unpairable;	   /* some line found no partner */
+	struct sp__keyorder order;
+	bool unpairable;		  /* some line found no partner */
+	struct sp__range *range;	  /* the sources' part of the files; NULL: all */
 	int result;		   /* once DONE */
 };
 
 static int compare(const struct sp__merging_join *m, const struct sp__slice *a,
 		   const struct sp__slice *b)
 {
-	if (m->collate && a->n && b->n)
-		return sp__collate_compare(a->p, a->n, b->p, b->n);
 	return sp__keyorder_compare(&m->order, a, b);
 }
 
@@ -97,7 +95,7 @@ static int check(struct sp__merging_join *m, struct side *s)
 {
 	enum sp_join_order order = m->opts->order;
 
-	if (!s->last || s->reported || order == SP_JOIN_NOCHECK ||
+	if (m->range || !s->last || s->reported || order == SP_JOIN_NOCHECK ||
 	    (order == SP_JOIN_CHECK_UNPAIRABLE && !m->unpairable))
 		return 0;
 	if (compare(m, &s->last_key, &s->now.key) <= 0)
@@ -120,6 +118,7 @@ static int keep(struct sp__merging_join *m, struct side *s)
 {
 	struct copies *c;
 	size_t bytes = 0, at = 0;
+	int rc;
 
 	if (s->last && s->last_key.p != sp__no_field && s->last_key.p != s->last_copy.data) {
 		if (sp__bytes_set(&s->last_copy, s->last_key.p, s->last_key.n, m->budget) < 0)
@@ -130,6 +129,8 @@ static int keep(struct sp__merging_join *m, struct side *s)
 		bytes += s->group[i].bytes;
 	if (s->copied == s->ngroup)
 		return 0;
+	if (m->range && (rc = sp__range_hold(m->range, bytes)) < 0)
+		return rc;
 	c = malloc(sizeof(*c) + bytes);
 	if (!c)
 		return sp__join_no_memory(m->env);
@@ -148,7 +149,7 @@ static int keep(struct sp__merging_join *m, struct side *s)
 	return 0;
 }
 
-/* Reads the next line: 0, 1 (disorder ends the join), SP_LATER, or an error. */
+/* Reads the next line: 0, 1 (disorder ends the join), SP_LATER, SP__MERGE_STOPPED, or an error. */
 static int next(struct sp__merging_join *m, struct side *s)
 {
 	struct sp__source *src = s->source;
@@ -165,6 +166,8 @@ static int next(struct sp__merging_join *m, struct side *s)
 	}
 	end = memchr(src->at, src->format.eol, (size_t)(src->end - src->at));
 	sp__line_set(&m->out->emit, s->number, src->at, (size_t)(end - src->at), &s->now);
+	if (m->range && s->last && compare(m, &s->last_key, &s->now.key) > 0)
+		return SP__MERGE_STOPPED;
 	src->at = end + 1;
 	src->lines++;
 	s->have = true;
@@ -192,7 +195,7 @@ static inline int try_next(struct sp__merging_join *m, struct side *s, enum due 
 {
 	int rc = next(m, s);
 
-	s->due = rc == SP_LATER ? reason : NOT_DUE;
+	s->due = rc == SP_LATER || rc == SP__MERGE_STOPPED ? reason : NOT_DUE;
 	if (reason == AFTER_UNPAIRED && !rc)
 		m->unpairable = true;
 	return rc;
@@ -356,24 +359,31 @@ static int apart(struct sp__merging_join *m)
 /* Writes or only checks the rest of a file after the other has ended. */
 static int tail(struct sp__merging_join *m, struct side *s)
 {
+	/* Only the range of the other file has ended, so the lines must precede the rest of it. */
+	bool more = m->range && m->range->cut.more[!s->number];
 	bool write = m->opts->unpaired[s->number];
 	bool look =
 		m->opts->order != SP_JOIN_NOCHECK && !(m->side[0].reported && m->side[1].reported);
 	int rc = 0;
 
-	while ((write || look) && s->have && !rc) {
+	while ((write || look || more) && s->have && !rc) {
 		if (s->reported && !write)
 			break;
 		if (sp__result_full(m->out))
 			return 0;
-		rc = single(m, s, AFTER_PAIR);
+		if (more && compare(m, &s->now.key, &m->range->cut.bound) >= 0)
+			return SP__MERGE_STOPPED;
+		rc = single(m, s, more ? AFTER_UNPAIRED : AFTER_PAIR);
 	}
 	if (!rc)
 		m->phase++;
 	return rc;
 }
 
-/* Runs until the end or a full buffer: 0; 1 (disorder ends the join), SP_LATER, or an error. */
+/*
+ * Runs until the end or a full buffer: 0; 1 (disorder ends the join), SP_LATER, SP__MERGE_STOPPED,
+ * or an error.
+ */
 static int run(struct sp__merging_join *m)
 {
 	int rc = move_on(m);
@@ -406,6 +416,14 @@ static int end(struct sp__merging_join *m, int rc)
 	return m->side[0].reported || m->side[1].reported ? 1 : rc;
 }
 
+static struct sp__keyorder order_of(const struct sp__join_inputs *in, const struct sp__result *out,
+				    bool collate)
+{
+	return (struct sp__keyorder){ SP_JOIN_SORTED_BYTES,
+				      in->opts->ignore_case ? out->emit.cut.upper : NULL,
+				      collate };
+}
+
 struct sp__merging_join *sp__merge_new(struct sp__join_inputs *in, struct sp__result *out,
 				       bool collate, struct sp__budget *budget)
 {
@@ -419,11 +437,8 @@ struct sp__merging_join *sp__merge_new(struct sp__join_inputs *in, struct sp__re
 	m->out = out;
 	m->opts = in->opts;
 	m->env = in->env;
-	m->collate = collate;
 	m->budget = budget;
-	m->order.by = SP_JOIN_SORTED_BYTES;
-	if (in->opts->ignore_case)
-		m->order.upper = out->emit.cut.upper;
+	m->order = order_of(in, out, collate);
 	for (int i = 0; i < 2; i++) {
 		in->source[i].budget = budget;
 		m->side[i] =
@@ -439,7 +454,9 @@ int sp__merge_some(struct sp__merging_join *m)
 	if (m->phase == DONE)
 		return m->result;
 	rc = run(m);
-	if (rc == SP_LATER || (!rc && m->phase != DONE))
+	if (m->range)
+		m->range->unpairable = m->unpairable;
+	if (rc == SP_LATER || rc == SP__MERGE_STOPPED || (!rc && m->phase != DONE))
 		return rc ? rc : SP_READY;
 	m->phase = DONE;
 	rc = end(m, rc);
@@ -469,12 +486,56 @@ int sp__merge_check(const struct sp_join_opts *o, struct sp_errinfo *err)
 	return 0;
 }
 
+/* Ranges. */
+
+static void *begin_range(struct sp__range *r, const void *order)
+{
+	const struct sp__keyorder *o = order;
+	struct sp__merging_join *m = sp__merge_new(&r->in, &r->out, o->collate, r->budget);
+
+	if (m)
+		m->range = r;
+	return m;
+}
+
+static int run_range(void *merge)
+{
+	return sp__merge_some(merge);
+}
+
+/* Merges the rest of both files, after a range that has stopped. */
+static void go_on(void *merge, struct sp__result *out, const struct sp__range_past *past)
+{
+	struct sp__merging_join *m = merge;
+
+	m->range = NULL;
+	m->out = out;
+	m->env = m->in->env;
+	m->unpairable |= past->unpairable;
+	if (m->phase > PAIRING)
+		m->phase = APART;
+	for (int i = 0; i < 2; i++)
+		if (!m->side[i].have && !m->side[i].due)
+			m->side[i].due = AFTER_PAIR;
+}
+
+static void end_range(void *merge)
+{
+	sp__merge_free(merge);
+}
+
 int sp__join_merge(struct sp__join_inputs *in, struct sp__result *out)
 {
+	static const struct sp__range_ops ops = { begin_range, run_range, go_on, end_range };
 	bool collate = !in->opts->ignore_case && sp__collate_hard();
-	struct sp__merging_join *m = sp__merge_new(in, out, collate, &in->env->budget);
-	int rc = m ? sp__merge_some(m) : -ENOMEM;
+	struct sp__keyorder order = order_of(in, out, collate);
+	struct sp__merging_join *m;
+	int rc = sp__ranges_merge(in, out, &order, &ops, &order);
 
+	if (rc != SP_EUNSUP)
+		return rc == SP__MERGE_DISORDER ? 1 : rc;
+	m = sp__merge_new(in, out, collate, &in->env->budget);
+	rc = m ? sp__merge_some(m) : -ENOMEM;
 	sp__merge_free(m);
 	return rc == SP__MERGE_DISORDER ? 1 : rc;
 }

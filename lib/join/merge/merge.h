@@ -6,8 +6,8 @@
 
 #include "join/input/inputs.h"
 
-/* Returned in addition to the statuses. */
-enum { SP__MERGE_DISORDER = 3 };
+/* Returned in addition to the statuses; STOPPED only by a merge of a range (ranges.h). */
+enum { SP__MERGE_DISORDER = 3, SP__MERGE_STOPPED = 4 };
 
 struct sp__merging_join;
 

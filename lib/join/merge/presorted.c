@@ -5,8 +5,9 @@
  * Algorithm: each file has a current record.  The one with the smaller key has no partner and is
  * skipped.  If keys are equal, the records of one file with that key are its group: a span of the
  * batch, with a copy of the records in earlier batches.  Each record of the other file with that
- * key is joined with the group as it is read.  If a file's group had several records and met only
- * one, that file streams from then on.
+ * key is joined with the group as it is read.  The group is that of file 1, unless only file 2 has
+ * a single record.  So the order of pairs depends on nothing but the records with their key, and is
+ * the same for any ranges of the files (ranges.h).
  *
  * Invariant: every record is compared with the record before it, and the output so far is exactly
  * the pairs among the first records of each file, up to some number.  If a record is out of order,
@@ -19,10 +20,13 @@
  * Rejected: checking the order of both files before joining, which reads them twice if they are
  * sorted.
  */
+#include <stdlib.h>
 #include "join/plan/plan.h"
 #include "join/keys/keyorder.h"
 #include "join/input/balance.h"
+#include "join/merge/merge.h"
 #include "join/merge/presorted.h"
+#include "join/merge/ranges.h"
 #include "join/space/runread.h"
 #include "join/space/space.h"
 #include "spill/writer.h"
@@ -57,8 +61,9 @@ struct side {
 	size_t term;		    /* bytes of terminator after each record */
 };
 
+/* Records of one file with the same key. */
 struct group {
-	struct side *side; /* the file of its records; NULL: none */
+	bool growing; /* the records read next can belong to it */
 	uint64_t records;
 	struct sp__line first;	 /* the first record */
 	const char *begin, *end; /* records in the current batch */
@@ -73,9 +78,9 @@ struct trial {
 	const struct sp__join_layout *layout;
 	struct sp__keyorder order;
 	struct side side[2];
-	int holds; /* the file whose records form the group */
-	struct group group;
+	struct group group[2]; /* by file */
 	struct sp__tally wanted, met; /* records of the groups, per traversal */
+	struct sp__range *range;      /* the sources' part of the files; NULL: all */
 	struct held held;
 };
 
@@ -172,16 +177,20 @@ static void held_close(struct held *held)
 /* Copies the data still needed before the batch is released.  1: no memory for it. */
 static int keep(struct trial *t, struct side *s)
 {
-	struct group *g = &t->group;
+	struct group *g = &t->group[s->number];
 	struct sp__slice *key = &s->last_key;
 
-	if (s->last && key->p != sp__no_field) {
+	int rc;
+
+	if (s->last && key->p != sp__no_field && key->p != s->last_copy.data) {
 		if (sp__bytes_set(&s->last_copy, key->p, key->n, NULL) < 0)
 			return sp__join_no_memory(t->env);
 		key->p = s->last_copy.data;
 	}
-	if (g->side != s)
+	if (!g->growing)
 		return 0;
+	if (t->range && (rc = sp__range_hold(t->range, g->copy.bytes)) < 0)
+		return rc;
 	if (sp__bytes_append(&g->copy, g->begin, (size_t)(s->source->end - g->begin), NULL) < 0)
 		return sp__join_no_memory(t->env);
 	return g->copy.bytes > t->layout->table_bytes;
@@ -195,9 +204,11 @@ static int next(struct trial *t, struct side *s)
 	const char *data;
 	int rc, diff;
 
-	s->last |= s->have;
-	s->before += s->have;
-	s->last_key = s->now.key;
+	if (s->have) {
+		s->last = true;
+		s->before++;
+		s->last_key = s->now.key;
+	}
 	s->have = false;
 	while (src->at == src->end) {
 		rc = keep(t, s);
@@ -205,8 +216,8 @@ static int next(struct trial *t, struct side *s)
 			rc = sp__source_fill(src);
 		else if (rc > 0)
 			return 1;
-		if (t->group.side == s)
-			t->group.begin = src->at;
+		if (t->group[s->number].growing)
+			t->group[s->number].begin = src->at;
 		if (rc != SP_READY)
 			return rc;
 	}
@@ -246,121 +257,182 @@ static int single(struct trial *t, struct side *s)
 
 /* Groups. */
 
-static int gather(struct trial *t, struct side *s)
+/* Makes the current record the first of a group, and reads the next one. */
+static int open_group(struct trial *t, struct side *s)
 {
-	struct group *g = &t->group;
-	int rc;
+	struct group *g = &t->group[s->number];
 
-	g->side = s;
+	g->growing = true;
 	g->first = s->now;
 	g->begin = s->now.data;
-	g->records = 0;
+	g->records = 1;
 	g->copy.bytes = 0;
-	do {
-		g->records++;
-		rc = next(t, s);
-	} while (!rc && s->have && s->same);
-	g->side = NULL;
-	if (rc)
-		return rc;
+	return next(t, s);
+}
+
+/* True if the current record has the key of the one before. */
+static bool goes_on(const struct side *s)
+{
+	return s->have && s->same;
+}
+
+static void close_group(struct trial *t, struct side *s)
+{
+	struct group *g = &t->group[s->number];
+
+	g->growing = false;
 	g->end = s->have ? s->now.data : g->begin;
 	if (g->copy.bytes)
 		sp__line_set(&t->out->emit, s->number, g->copy.data, g->first.bytes, &g->first);
-	return 0;
 }
 
-/* Writes each record of a span of the group: with the streamed one, or alone. */
-static void span(struct trial *t, const char *at, const char *end, const struct sp__line *streamed)
+/* Adds all further records with its key. */
+static int gather(struct trial *t, struct side *s)
 {
-	const struct side *s = &t->side[t->holds];
+	int rc = 0;
+
+	while (!rc && goes_on(s)) {
+		t->group[s->number].records++;
+		rc = next(t, s);
+	}
+	return rc;
+}
+
+/*
+ * Makes the groups of two records with equal keys, and chooses the one that is held: a group of one
+ * record, or that of file 1.  The other one begins with a group of one record, if it has begun.
+ */
+static int groups(struct trial *t, struct side **held)
+{
+	struct side *a = &t->side[0], *b = &t->side[1];
+	int rc = open_group(t, a);
+
+	*held = a;
+	t->group[1].records = 0;
+	if (!rc && goes_on(a)) {
+		rc = open_group(t, b);
+		close_group(t, b);
+		if (!rc && goes_on(b))
+			rc = gather(t, a);
+		else
+			*held = b;
+	}
+	close_group(t, a);
+	return rc;
+}
+
+/* Writes each record of a span of a group: with the streamed one, or alone. */
+static void span(struct trial *t, const struct side *held, const char *at, const char *end,
+		 const struct sp__line *streamed)
+{
 	struct sp__line l;
 	size_t bytes;
 
 	while (at < end) {
 		const char *data = at;
 
-		at = sp__record_next(&s->source->format, data, end, &bytes);
-		sp__line_set(&t->out->emit, s->number, data, bytes, &l);
+		at = sp__record_next(&held->source->format, data, end, &bytes);
+		sp__line_set(&t->out->emit, held->number, data, bytes, &l);
 		t->met.records++;
 		if (streamed)
-			sp__emit_sides(&t->out->emit, t->holds, &l, streamed);
+			sp__emit_sides(&t->out->emit, held->number, &l, streamed);
 		else
-			sp__emit_sides(&t->held.emit, t->holds, &l, NULL);
+			sp__emit_sides(&t->held.emit, held->number, &l, NULL);
 	}
 }
 
-static void whole_group(struct trial *t, const struct sp__line *streamed)
+static void whole_group(struct trial *t, const struct side *held, const struct sp__line *streamed)
 {
-	const struct group *g = &t->group;
+	const struct group *g = &t->group[held->number];
 
 	t->wanted.records += g->records;
-	span(t, g->copy.data, g->copy.data + g->copy.bytes, streamed);
-	span(t, g->begin, g->end, streamed);
+	span(t, held, g->copy.data, g->copy.data + g->copy.bytes, streamed);
+	span(t, held, g->begin, g->end, streamed);
 }
 
-/* Joins a streamed record that has partners. */
-static int match(struct trial *t, const struct side *s)
+/* Joins a streamed record with the group held. */
+static int match(struct trial *t, const struct side *held, struct side *s,
+		 const struct sp__line *streamed)
 {
+	const struct group *g = &t->group[held->number];
 	const struct sp_join_opts *o = t->opts;
 
-	if (o->pairs && t->group.records == 1)
-		sp__emit_sides(&t->out->emit, t->holds, &t->group.first, &s->now);
+	sp__tally_count(&s->done, streamed->bytes + s->term);
+	if (o->pairs && g->records == 1)
+		sp__emit_sides(&t->out->emit, held->number, &g->first, streamed);
 	else if (o->pairs)
-		whole_group(t, &s->now);
+		whole_group(t, held, streamed);
 	if (o->semi && s->number == 0)
-		sp__emit_sides(&t->held.emit, 0, &s->now, NULL);
+		sp__emit_sides(&t->held.emit, 0, streamed, NULL);
 	return t->out->emit.error ? t->out->emit.error : t->held.emit.error;
 }
 
 static int matches(struct trial *t)
 {
-	struct side *h = &t->side[t->holds], *s = &t->side[!t->holds];
-	uint64_t streamed = 0;
-	int rc = gather(t, h);
+	struct side *h, *s;
+	const struct group *g;
+	int rc = groups(t, &h);
 
 	if (rc)
 		return rc;
+	s = &t->side[!h->number];
+	g = &t->group[h->number];
 	if (t->opts->semi && h->number == 0)
-		whole_group(t, NULL);
-	do {
-		streamed++;
-		sp__tally_count(&s->done, s->now.bytes + s->term);
-		rc = match(t, s);
+		whole_group(t, h, NULL);
+	/* The first record of the other file has been passed, or is the current one. */
+	s->same = true;
+	if (t->group[s->number].records) {
+		rc = match(t, h, s, &t->group[s->number].first);
+		settle(t);
+	}
+	while (!rc && goes_on(s)) {
+		rc = match(t, h, s, &s->now);
 		if (!rc)
 			rc = next(t, s);
 		settle(t);
-	} while (!rc && s->have && s->same);
-	h->done.records += t->group.records;
-	h->done.sum += t->group.copy.bytes + (uint64_t)(t->group.end - t->group.begin);
-	if (t->group.records > 1 && streamed == 1)
-		t->holds = !t->holds;
+	}
+	h->done.records += g->records;
+	h->done.sum += g->copy.bytes + (uint64_t)(g->end - g->begin);
 	return rc;
 }
 
+/* Reads the rest of a file even if it is not needed, to check its order. */
+static int tail(struct trial *t, struct side *s)
+{
+	/* Only the range of the other file has ended, so the records must precede the rest of it. */
+	bool more = t->range && t->range->cut.more[!s->number];
+	int rc = 0;
+
+	while (!rc && s->have) {
+		if (more && sp__keyorder_compare(&t->order, &s->now.key, &t->range->cut.bound) >= 0)
+			return SP__MERGE_STOPPED;
+		rc = single(t, s);
+	}
+	return rc;
+}
+
+/* Merges from the current records on.  0; 1: disorder; SP__MERGE_STOPPED, or an error. */
 static int merge(struct trial *t)
 {
 	struct side *a = &t->side[0], *b = &t->side[1];
-	int rc = next(t, a);
+	int rc = a->have ? 0 : next(t, a);
 
-	if (!rc)
+	if (!rc && !b->have)
 		rc = next(t, b);
 	while (!rc && a->have && b->have) {
 		int diff = sp__keyorder_compare(&t->order, &a->now.key, &b->now.key);
 
 		rc = diff ? single(t, diff < 0 ? a : b) : matches(t);
 	}
-	/* Reads the rest even if it is not needed, to check its order. */
-	while (!rc && a->have)
-		rc = single(t, a);
-	while (!rc && b->have)
-		rc = single(t, b);
-	return rc;
+	if (!rc)
+		rc = tail(t, a);
+	return rc ? rc : tail(t, b);
 }
 
 /* Checks that the output is the pairs of the records returned; returns rc if so. */
 static int balance(struct trial *t, int rc)
 {
-	int lost = sp__balance_same(t->in, t->holds, "groups of a merge", &t->wanted, &t->met);
+	int lost = sp__balance_same(t->in, 0, "groups of a merge", &t->wanted, &t->met);
 
 	for (int i = 0; i < 2 && !lost; i++) {
 		struct sp__tally *done = &t->side[i].done;
@@ -374,33 +446,104 @@ static int balance(struct trial *t, int rc)
 	return lost ? lost : rc;
 }
 
+static struct sp__keyorder order_of(const struct sp__join_inputs *in, const struct sp__result *out)
+{
+	return (struct sp__keyorder){ in->opts->sorted,
+				      in->opts->ignore_case ? out->emit.cut.upper : NULL, false };
+}
+
+static int trial_begin(struct trial *t, struct sp__join_inputs *in, struct sp__result *out,
+		       const struct sp__join_layout *layout)
+{
+	*t = (struct trial){ .in = in,
+			     .out = out,
+			     .opts = in->opts,
+			     .env = in->env,
+			     .layout = layout,
+			     .order = order_of(in, out) };
+	for (int i = 0; i < 2; i++)
+		t->side[i] = (struct side){ .source = &in->source[i],
+					    .number = i,
+					    .term = sp__rec_term(&in->source[i].format) };
+	return held_open(t);
+}
+
+static int trial_run(void *trial)
+{
+	struct trial *t = trial;
+	int rc = merge(t);
+
+	if (!rc)
+		rc = held_write(&t->held, &t->out->emit);
+	if (rc == 0 || rc == 1)
+		rc = balance(t, rc);
+	return rc == 1 ? SP__MERGE_DISORDER : rc;
+}
+
+static void trial_end(struct trial *t)
+{
+	held_close(&t->held);
+	for (int i = 0; i < 2; i++) {
+		sp__bytes_release(&t->side[i].last_copy, NULL);
+		sp__bytes_release(&t->group[i].copy, NULL);
+	}
+}
+
+/* Ranges. */
+
+static void *begin_range(struct sp__range *r, const void *layout)
+{
+	struct trial *t = malloc(sizeof(*t));
+
+	if (!t) {
+		(void)sp__join_no_memory(r->in.env);
+		return NULL;
+	}
+	if (trial_begin(t, &r->in, &r->out, layout) < 0) {
+		trial_end(t);
+		free(t);
+		return NULL;
+	}
+	t->range = r;
+	return t;
+}
+
+/* Merges the rest of both files, after a range that has stopped. */
+static void go_on(void *trial, struct sp__result *out, const struct sp__range_past *past)
+{
+	struct trial *t = trial;
+
+	t->range = NULL;
+	t->out = out;
+	t->env = t->in->env;
+	for (int i = 0; i < 2; i++) {
+		t->side[i].before += past->records[i];
+		t->side[i].done.records += past->records[i];
+	}
+}
+
+static void end_range(void *trial)
+{
+	trial_end(trial);
+	free(trial);
+}
+
 int sp__join_presorted(struct sp__join_inputs *in, struct sp__result *out,
 		       const struct sp__join_layout *layout)
 {
-	struct trial t = { .in = in,
-			   .out = out,
-			   .opts = in->opts,
-			   .env = in->env,
-			   .layout = layout,
-			   .order.by = in->opts->sorted };
-	int rc;
+	static const struct sp__range_ops ops = { begin_range, trial_run, go_on, end_range };
+	const struct sp_join_opts *o = in->opts;
+	struct sp__keyorder order = order_of(in, out);
+	/* What is held comes after all pairs. */
+	bool alone = o->semi || o->unpaired[0] || o->unpaired[1];
+	int rc = alone ? SP_EUNSUP : sp__ranges_merge(in, out, &order, &ops, layout);
+	struct trial t;
 
-	if (in->opts->ignore_case)
-		t.order.upper = out->emit.cut.upper;
-	for (int i = 0; i < 2; i++)
-		t.side[i] = (struct side){ .source = &in->source[i],
-					   .number = i,
-					   .term = sp__rec_term(&in->source[i].format) };
-	rc = held_open(&t);
-	if (!rc)
-		rc = merge(&t);
-	if (!rc)
-		rc = held_write(&t.held, &out->emit);
-	if (rc >= 0)
-		rc = balance(&t, rc);
-	held_close(&t.held);
-	for (int i = 0; i < 2; i++)
-		sp__bytes_release(&t.side[i].last_copy, NULL);
-	sp__bytes_release(&t.group.copy, NULL);
-	return rc;
+	if (rc == SP_EUNSUP) {
+		rc = trial_begin(&t, in, out, layout);
+		if (!rc)
+			rc = trial_run(&t);
+		trial_end(&t);
+	}
+	return rc == SP__MERGE_DISORDER ? 1 : rc;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the result of a join to its stream. */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
 #include "join/result/result.h"
 
 int sp__result_open(struct sp__result *r)
@@ -18,6 +22,12 @@ int sp__result_write(struct sp__result *r)
 	return rc ? rc : sp__wstream_finish(r->ws);
 }
 
+static void close_stream(struct sp__result *r)
+{
+	sp__wstream_close(r->ws);
+	r->ws = r->emit.ws = NULL;
+}
+
 /* Ends the stream and starts a new one at the descriptor's offset. */
 int sp__result_flush(struct sp__result *r)
 {
@@ -28,7 +38,70 @@ int sp__result_flush(struct sp__result *r)
 	rc = sp__result_write(r);
 	if (rc < 0)
 		return rc;
-	sp__wstream_close(r->ws);
-	r->ws = r->emit.ws = NULL;
+	close_stream(r);
 	return sp__result_open(r);
+}
+
+/* True if threads can write the file at offsets of their own. */
+static bool is_placed(const struct sp__result *r, const struct sp__wstream_opts *writing)
+{
+	int flags = fcntl(r->fd, F_GETFL);
+	struct stat st;
+
+	return !writing->pack && flags >= 0 && !(flags & O_APPEND) && !fstat(r->fd, &st) &&
+	       S_ISREG(st.st_mode) && lseek(r->fd, 0, SEEK_CUR) >= 0;
+}
+
+/* Appends what threads have made, in turn. */
+static int put(void *result, const char *data, size_t bytes)
+{
+	struct sp__result *r = result;
+
+	sp__emit_append(&r->emit, data, bytes, true, 0);
+	return r->emit.error;
+}
+
+int sp__result_begin_ordered(struct sp__result *r, struct sp__inorder *ordered, size_t buffer_bytes,
+			     unsigned buffers)
+{
+	struct sp__inorder_opts o = { .ranges = UINT64_MAX,
+				      .buffer_bytes = buffer_bytes,
+				      .buffers = buffers,
+				      .put_err = r->env->err,
+				      .arg = r,
+				      .fd = r->fd,
+				      .name = r->name,
+				      .writing = sp__env_writing(r->env) };
+	int rc = 0;
+
+	r->buffers = o.mem = sp__pages_alloc(buffer_bytes * buffers, true);
+	if (!o.mem)
+		return sp__err(r->env->err, -ENOMEM, "allocate", NULL, -1);
+	if (r->emit.sink || !is_placed(r, &o.writing)) {
+		o.put = put;
+	} else {
+		rc = sp__result_write(r);
+		close_stream(r);
+		o.at = (uint64_t)lseek(r->fd, 0, SEEK_CUR);
+	}
+	return rc < 0 ? rc : sp__inorder_open(ordered, &o, r->env->err);
+}
+
+int sp__result_end_ordered(struct sp__result *r, struct sp__inorder *ordered)
+{
+	uint64_t begin = ordered->opts.at, end;
+	int rc = sp__inorder_finish(ordered, &end, r->env->err);
+
+	if (rc < 0 || r->ws || r->emit.sink)
+		return rc;
+	r->emit.bytes += end - begin;
+	return sp__result_open(r);
+}
+
+void sp__result_close_ordered(struct sp__result *r, struct sp__inorder *ordered)
+{
+	if (r->buffers)
+		sp__pages_free(r->buffers, ordered->opts.buffer_bytes * ordered->opts.buffers);
+	r->buffers = NULL;
+	sp__inorder_close(ordered);
 }

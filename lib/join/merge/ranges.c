@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Merges sorted regular files by ranges of keys, with several threads (ranges.h).
+ *
+ * Algorithm: the thread of the join and its tasks are makers (io/ordered.h).  A maker takes the
+ * next range, cuts it off, merges it into a buffer of the result, and takes another one.  The
+ * lowest range that stops is the last one.
+ *
+ * Memory: for each maker the streams of two inputs and of the result, two buffers of twice a step,
+ * and HOLD_BYTES for records kept.  Only the lowest range keeps more.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "base/delay.h"
+#include "base/host.h"
+#include "base/minmax.h"
+#include "base/task.h"
+#include "io/cached.h"
+#include "io/ordered.h"
+#include "join/merge/merge.h"
+#include "join/merge/ranges.h"
+#include "join/plan/plan.h"
+#include "run/memory.h"
+
+/* Bytes of the longer file in a range, if they are in the page cache, and if not. */
+#define STEP_MIN (UINT64_C(256) << 10)
+#define STEP_CACHED (UINT64_C(1) << 20)
+#define STEP_READ (UINT64_C(16) << 20)
+#define HOLD_BYTES (256u << 10)
+#define MAKERS_MAX 256u
+
+/* Counts of a range that has been merged. */
+struct counted {
+	bool ended;
+	uint64_t lines[2], bytes[2], merged[2], records;
+	bool unpairable;
+};
+
+struct sp__range_maker {
+	struct sp__range range;
+	struct sp__inorder_maker ordered;
+	int fd[2]; /* of the inputs */
+	struct sp__env env; /* the join's, except the error */
+	struct sp_errinfo err;
+	struct sp__join_counts counts;
+	struct sp__io_counters io; /* of closed sources */
+	void *merge;		   /* of the range; kept if it has stopped */
+	int stopped;		   /* what run() has returned then */
+	struct sp__task task;
+};
+
+struct sp__ranges {
+	struct sp__join_inputs *in;
+	struct sp__result *out;
+	const struct sp__range_ops *ops;
+	const void *arg;
+	uint64_t begin[2]; /* ends of the headers */
+	struct sp__inorder ordered;
+	struct sp__range_maker *makers;
+	unsigned nmakers;
+	struct sp__buffers buffers;
+	uint64_t buffer_bytes, step;
+
+	pthread_mutex_t lock; /* protects the following members */
+	pthread_cond_t merged;
+	struct sp__cuts cuts;
+	struct sp__cut_range *cut; /* ring of ranges cut off, by number */
+	unsigned ncut;
+	uint64_t next;	       /* number of the next range to be cut off */
+	uint64_t end;	       /* number of ranges, once all are cut off */
+	int error;	       /* of cutting */
+	uint64_t lowest;       /* range that is not merged */
+	struct counted *count; /* by number */
+	size_t capacity;
+};
+
+/* Functions of any maker. */
+
+/* Sink of a maker's emit. */
+static int put(void *maker, const char *data, size_t bytes, bool whole)
+{
+	struct sp__range_maker *k = maker;
+
+	(void)whole;
+	return sp__inorder_put(&k->ordered, data, bytes, bytes);
+}
+
+/* Cuts off ranges up to the one of this number.  SP_READY, SP_END or an error.  Holds the lock. */
+static int cut_off(struct sp__ranges *a, uint64_t number)
+{
+	while (!a->error && a->next <= number && a->next < a->end) {
+		int rc = SP__ARRAY_GROW(a->count, a->capacity, a->next + 1)
+				 ? sp__cuts_next(&a->cuts, &a->cut[a->next % a->ncut])
+				 : sp__join_no_memory(a->in->env);
+
+		if (rc < 0)
+			a->error = rc;
+		else if (rc == SP_END)
+			a->end = a->next;
+		else
+			a->count[a->next++] = (struct counted){ 0 };
+	}
+	return a->next > number ? SP_READY : a->error ? a->error : SP_END;
+}
+
+/* Gets the range of this number.  Returns as cut_off(). */
+static int take(struct sp__range_maker *k, uint64_t number)
+{
+	struct sp__ranges *a = k->range.all;
+	struct sp__cut_range mine = k->range.cut;
+	int rc;
+
+	sp__delay(SP__DELAY_BUFFER);
+	pthread_mutex_lock(&a->lock);
+	rc = cut_off(a, number);
+	if (rc == SP_READY) {
+		k->range.cut = a->cut[number % a->ncut];
+		a->cut[number % a->ncut] = mine; /* for its memory */
+	}
+	pthread_mutex_unlock(&a->lock);
+	k->range.number = number;
+	return rc;
+}
+
+static int open_range(struct sp__range_maker *k)
+{
+	struct sp__range *r = &k->range;
+	int rc = 0;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		struct sp__scan_part part = { .fd = k->fd[i],
+					      .from = r->cut.from[i],
+					      .to = r->cut.to[i],
+					      .last = !r->cut.more[i] };
+
+		rc = sp__source_open_part(&r->in, i, &part);
+	}
+	if (rc < 0)
+		return rc;
+	r->unpairable = false;
+	r->in.merged[0] = r->in.merged[1] = 0;
+	r->out.emit.records = 0;
+	r->out.emit.error = 0;
+	k->merge = r->all->ops->begin(r, r->all->arg);
+	return k->merge ? 0 : -ENOMEM;
+}
+
+static void close_range(struct sp__range_maker *k)
+{
+	struct sp__io_counters c;
+
+	if (k->merge)
+		k->range.all->ops->end(k->merge);
+	k->merge = NULL;
+	for (int i = 0; i < 2; i++) {
+		if (k->range.in.source[i].scan) {
+			sp__scan_counters(k->range.in.source[i].scan, &c);
+			sp__io_add(&k->io, &c);
+		}
+		sp__source_close(&k->range.in.source[i]);
+	}
+}
+
+/* Notes that the maker's range is merged, as far as it goes. */
+static void count(struct sp__range_maker *k)
+{
+	const struct sp__range *r = &k->range;
+	struct sp__ranges *a = r->all;
+	struct counted *c;
+
+	sp__delay(SP__DELAY_BUFFER);
+	pthread_mutex_lock(&a->lock);
+	c = &a->count[r->number];
+	*c = (struct counted){ .ended = !k->stopped,
+			       .records = r->out.emit.records,
+			       .unpairable = r->unpairable };
+	for (int i = 0; i < 2; i++) {
+		c->lines[i] = r->in.source[i].lines;
+		c->bytes[i] = r->in.source[i].bytes;
+		c->merged[i] = r->in.merged[i];
+	}
+	while (a->lowest < a->next && a->count[a->lowest].ended)
+		a->lowest++;
+	pthread_cond_broadcast(&a->merged);
+	pthread_mutex_unlock(&a->lock);
+}
+
+/* Merges a range.  Returns what run() returns, or an error. */
+static int merge_range(struct sp__range_maker *k)
+{
+	struct sp__emit *e = &k->range.out.emit;
+	int rc = open_range(k);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = k->range.all->ops->run(k->merge)) == SP_READY && !sp__emit_flush(e))
+		;
+	return sp__emit_flush(e) ? e->error : rc;
+}
+
+/* Makes a range of the result. */
+static void make(struct sp__range_maker *k, uint64_t number)
+{
+	int rc = take(k, number);
+
+	/* There is no range, or an error that is kept. */
+	if (rc != SP_READY) {
+		(void)sp__inorder_end_all(&k->ordered);
+		return;
+	}
+	rc = merge_range(k);
+	if (k->range.out.emit.error || rc == -ECANCELED) {
+		close_range(k);
+		sp__inorder_fail(&k->ordered, rc);
+		return;
+	}
+	k->stopped = rc;
+	count(k);
+	if (rc) {
+		(void)sp__inorder_end_all(&k->ordered);
+		return;
+	}
+	close_range(k);
+	(void)sp__inorder_end(&k->ordered);
+}
+
+static void work(void *maker)
+{
+	struct sp__range_maker *k = maker;
+	struct sp__ranges *a = k->range.all;
+	uint64_t number;
+
+	sp__inorder_join(&k->ordered, &a->ordered, &k->err);
+	/* A maker that has stopped gets no further range, but writes the buffers of others. */
+	while (sp__inorder_take(&k->ordered, &number)) {
+		make(k, number);
+		if (k == a->makers)
+			sp__progress_report(&a->in->counts->progress, SP_JOIN_PHASE_PROBE,
+					    k->range.cut.to[0] + k->range.cut.to[1],
+					    a->cuts.size[0] + a->cuts.size[1]);
+	}
+	sp__inorder_leave(&k->ordered);
+	/* A maker that waits in sp__range_hold() might have to stop. */
+	pthread_mutex_lock(&a->lock);
+	pthread_cond_broadcast(&a->merged);
+	pthread_mutex_unlock(&a->lock);
+}
+
+int sp__range_hold(struct sp__range *r, uint64_t bytes)
+{
+	struct sp__ranges *a = r->all;
+	bool stopped = false;
+
+	if (bytes <= HOLD_BYTES)
+		return 0;
+	pthread_mutex_lock(&a->lock);
+	while (a->lowest < r->number && !(stopped = sp__inorder_stopped(&r->maker->ordered)))
+		pthread_cond_wait(&a->merged, &a->lock);
+	pthread_mutex_unlock(&a->lock);
+	return stopped ? -ECANCELED : 0;
+}
+
+/* The join's thread: the end. */
+
+/* Returns the maker of the lowest range that has stopped, or NULL. */
+static struct sp__range_maker *lowest_stopped(const struct sp__ranges *a)
+{
+	struct sp__range_maker *lowest = NULL;
+
+	for (unsigned i = 0; i < a->nmakers; i++) {
+		struct sp__range_maker *k = &a->makers[i];
+
+		if (k->stopped && (!lowest || k->range.number < lowest->range.number))
+			lowest = k;
+	}
+	return lowest;
+}
+
+/* Adds the counts of all ranges before one to the join's, and of this one if it does not go on. */
+static void add_counts(struct sp__ranges *a, uint64_t before, bool goes_on,
+		       struct sp__range_past *past)
+{
+	struct sp__join_inputs *in = a->in;
+
+	for (int i = 0; i < 2; i++)
+		in->source[i].bytes = a->begin[i];
+	for (uint64_t n = 0; n <= before && n < a->next; n++) {
+		const struct counted *c = &a->count[n];
+
+		a->out->emit.records += c->records;
+		if (n == before && goes_on)
+			break;
+		past->unpairable |= c->unpairable;
+		for (int i = 0; i < 2; i++) {
+			past->records[i] += c->lines[i];
+			in->source[i].lines += c->lines[i];
+			in->source[i].bytes += c->bytes[i];
+			in->merged[i] += c->merged[i];
+		}
+	}
+}
+
+/* Merges the rest of both files, from a range that has stopped on. */
+static int go_on(struct sp__ranges *a, struct sp__range_maker *k, const struct sp__range_past *past)
+{
+	struct sp__join_inputs *in = a->in, *mine = &k->range.in;
+	int rc;
+
+	mine->counts = in->counts;
+	mine->env = in->env;
+	for (int i = 0; i < 2; i++) {
+		struct sp__source *s = &mine->source[i];
+
+		s->rest = k->range.cut.more[i] ? a->cuts.size[i] : 0;
+		s->lines += in->source[i].lines;
+		s->charged = s->lines;
+		s->done.records += in->source[i].lines;
+	}
+	a->ops->go_on(k->merge, a->out, past);
+	rc = a->ops->run(k->merge);
+	for (int i = 0; i < 2; i++) {
+		in->source[i].lines = mine->source[i].lines;
+		in->source[i].bytes += mine->source[i].bytes;
+		in->merged[i] = mine->merged[i];
+	}
+	return rc;
+}
+
+static int finish(struct sp__ranges *a, struct sp__range_maker *stopped)
+{
+	struct sp__range_past past = { 0 };
+	int rc = sp__result_end_ordered(a->out, &a->ordered);
+
+	if (rc < 0)
+		return rc;
+	add_counts(a, stopped ? stopped->range.number : a->next,
+		   stopped && stopped->stopped == SP__MERGE_STOPPED, &past);
+	rc = stopped ? stopped->stopped : a->error;
+	if (rc == SP__MERGE_STOPPED)
+		rc = go_on(a, stopped, &past);
+	if (rc < 0 && stopped && a->in->env->err && !a->in->env->err->code)
+		*a->in->env->err = stopped->err;
+	return rc ? rc : sp__cuts_check(&a->cuts);
+}
+
+/* The join's thread: the beginning. */
+
+static bool can_be_cut(const struct sp__join_inputs *in, uint64_t *bytes)
+{
+	bool all;
+
+	if (in->env->device || in->opts->limited || in->io->row || in->io->next ||
+	    sp__join_format(in->opts, 0).kind != SP_REC_LINE)
+		return false;
+	*bytes = sp__inputs_bytes(in->io->inputs, 2, in->read.unpack, &all);
+	for (int i = 0; i < 2; i++)
+		all &= strcmp(in->io->inputs[i], "-") && !in->io->ahead[i].bytes;
+	return all;
+}
+
+/* Sets the step and the makers that the memory allows.  False: less than two. */
+static bool lay_out(struct sp__ranges *a, uint64_t bytes)
+{
+	const struct sp_run_opts *o = &a->in->opts->run;
+	uint64_t working = sp__working_memory(o, o->memory_bytes), each;
+
+	a->buffers = sp__buffers(working);
+	a->step = sp__max(STEP_MIN, sp__min(STEP_CACHED, working / 64));
+	a->buffer_bytes = 2 * a->step;
+	each = (2 * a->buffers.reads + a->buffers.writes) * (uint64_t)a->buffers.chunk_bytes +
+	       2 * a->buffer_bytes + SP__EMIT_BYTES + HOLD_BYTES;
+	a->nmakers = (unsigned)sp__min(sp__min(sp__threads(o->parallel), MAKERS_MAX),
+				       sp__min(working / each, bytes / a->step));
+	return a->nmakers > 1;
+}
+
+static int open_maker(struct sp__ranges *a, struct sp__range_maker *k)
+{
+	struct sp__emit *e = &k->range.out.emit;
+	char *buf = malloc(SP__EMIT_BYTES);
+
+	if (!buf)
+		return sp__join_no_memory(a->in->env);
+	k->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	k->env = *a->in->env;
+	k->env.err = &k->err;
+	k->range.all = a;
+	k->range.maker = k;
+	k->range.budget = &a->in->env->budget;
+	k->range.in = *a->in;
+	k->range.in.env = k->range.out.env = &k->env;
+	k->range.in.counts = &k->counts;
+	k->range.in.waits = (struct sp__waits){ 0 };
+	memset(k->range.in.source, 0, sizeof(k->range.in.source));
+	sp__emit_share(e, &a->out->emit, buf, SP__EMIT_BYTES);
+	e->err = &k->err;
+	e->sink = put;
+	e->sink_arg = k;
+	for (int i = 0; i < 2; i++) {
+		k->fd[i] = sp__cuts_reopen(&a->cuts, i);
+		if (k->fd[i] < 0)
+			return k->fd[i];
+	}
+	return 0;
+}
+
+static void close_maker(struct sp__ranges *a, struct sp__range_maker *k)
+{
+	close_range(k);
+	for (int i = 0; i < 2; i++)
+		if (k->fd[i] > 0)
+			sp__input_close(a->in->io->inputs[i], k->fd[i]);
+	sp__env_note_io(&a->in->counts->stats.run, &k->io);
+	sp__emit_release(&k->range.out.emit);
+	sp__bytes_release(&k->range.cut.bound_copy, NULL);
+}
+
+static int open_makers(struct sp__ranges *a)
+{
+	int rc = 0;
+
+	a->end = UINT64_MAX;
+	a->ncut = 2 * a->nmakers;
+	a->makers = calloc(a->nmakers, sizeof(*a->makers));
+	a->cut = calloc(a->ncut, sizeof(*a->cut));
+	if (!a->makers || !a->cut)
+		return sp__join_no_memory(a->in->env);
+	for (unsigned i = 0; i < a->nmakers && !rc; i++)
+		rc = open_maker(a, &a->makers[i]);
+	return rc ? rc
+		  : sp__result_begin_ordered(a->out, &a->ordered, a->buffer_bytes, a->ncut);
+}
+
+/* Sets the step of the cuts.  SP_EUNSUP: a disk that turns reads both files best in order. */
+static int set_step(struct sp__ranges *a)
+{
+	a->cuts.step = a->step;
+	for (int i = 0; i < 2; i++) {
+		if (sp__file_cached(a->cuts.fd[i], a->begin[i], a->cuts.size[i]))
+			continue;
+		if (sp__host_turns(a->cuts.file[i].st_dev))
+			return SP_EUNSUP;
+		a->cuts.step = sp__max(a->step, STEP_READ);
+	}
+	return 0;
+}
+
+static void close_ranges(struct sp__ranges *a)
+{
+	sp__result_close_ordered(a->out, &a->ordered);
+	for (unsigned i = 0; a->makers && i < a->nmakers; i++)
+		close_maker(a, &a->makers[i]);
+	for (unsigned i = 0; a->cut && i < a->ncut; i++)
+		sp__bytes_release(&a->cut[i].bound_copy, NULL);
+	sp__cuts_close(&a->cuts);
+	pthread_mutex_destroy(&a->lock);
+	pthread_cond_destroy(&a->merged);
+	free(a->count);
+	free(a->cut);
+	free(a->makers);
+}
+
+int sp__ranges_merge(struct sp__join_inputs *in, struct sp__result *out,
+		     const struct sp__keyorder *order, const struct sp__range_ops *ops,
+		     const void *arg)
+{
+	struct sp__ranges a = { .in = in,
+				.out = out,
+				.ops = ops,
+				.arg = arg,
+				.lock = PTHREAD_MUTEX_INITIALIZER,
+				.merged = PTHREAD_COND_INITIALIZER,
+				.cuts = { .fd = { -1, -1 } },
+				.begin = { in->source[0].done.sum, in->source[1].done.sum } };
+	uint64_t bytes;
+	int rc;
+
+	if (!can_be_cut(in, &bytes) || !lay_out(&a, bytes))
+		return SP_EUNSUP;
+	rc = sp__cuts_open(&a.cuts, in, &out->emit, order, a.begin);
+	if (!rc)
+		rc = set_step(&a);
+	if (!rc)
+		rc = open_makers(&a);
+	for (unsigned i = 1; i < a.nmakers && !rc; i++)
+		if (!sp__task_start_thread(&a.makers[i].task, work, &a.makers[i]))
+			break;
+	if (!rc) {
+		work(&a.makers[0]);
+		for (unsigned i = 1; i < a.nmakers; i++)
+			sp__task_join(&a.makers[i].task);
+		rc = finish(&a, lowest_stopped(&a));
+	}
+	close_ranges(&a);
+	return rc;
+}
