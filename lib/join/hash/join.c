@@ -238,7 +238,6 @@ static int open_hash(struct sp__hash *h, int build)
 
 static void close_hash(struct sp__hash *h)
 {
-	sp__workers_close(h->workers);
 	sp__joinspace_note(h->in, h->spill);
 	sp__spill_close(h->spill);
 	sp__table_release(&h->table);

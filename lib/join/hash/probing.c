@@ -12,6 +12,9 @@
 
 #define GROUP 32
 
+/* Minimum bytes of probe records that justify several threads. */
+#define ENOUGH_BYTES (64u << 10)
+
 struct probed {
 	struct sp__line line;
 	struct sp__slice key;
@@ -142,7 +145,7 @@ static int defer(const struct sp__prober *by, const struct probed *p)
 					     p->partition, p->key_hash };
 
 	if (p->partition->run[SP__BUILD] && sp__bloom_has(&h->bloom, p->hash))
-		return by->bundle ? sp__bundle_defer(by->bundle, &record)
+		return by->worker ? sp__worker_defer(by->worker, &record)
 				  : sp__stage_spill_deferred(s, &record);
 	sp__tally_count(&by->balance->filtered, p->key_hash);
 	met(by, &p->line, NULL);
@@ -206,18 +209,22 @@ int sp__stage_probe(struct sp__stage *s, struct sp__iter *input)
 					  .balance = &s->balance[SP__PROBE],
 					  .bytes = &s->bytes[SP__PROBE],
 					  .err = s->h->env->err };
+	const bool wanted = sp__workers_wanted(s);
 	struct sp_batch batch;
-	int rc;
+	int rc = wanted ? sp__workers_probe_parts(s) : SP_EUNSUP;
 
+	if (rc != SP_EUNSUP)
+		return rc;
 	while ((rc = input->next(input->operator, & batch)) == SP_READY) {
-		rc = sp__workers_begin(s, batch.bytes)
-			     ? sp__workers_probe(s->h->workers, &alone, &batch)
-			     : sp__probe(&alone, &batch);
+		if (wanted && s->bytes[SP__PROBE] + batch.bytes >= ENOUGH_BYTES) {
+			rc = sp__workers_probe(s, input, &batch);
+			break;
+		}
+		rc = sp__probe(&alone, &batch);
 		if (rc < 0)
 			break;
 		sp__stage_bound(s);
 	}
-	rc = sp__workers_end(s->h->workers, rc);
 	return rc < 0 ? rc : sp__stage_end_writing(s);
 }
 

@@ -58,10 +58,9 @@ struct sp__hash {
 	char *write_mem;
 	struct sp__bloom bloom;
 	bool bloom_used;
-	struct sp__workers *workers; /* NULL: one thread probes */
-	uint64_t workers_bytes;	     /* memory of the workers, at the end of write_mem */
-	uint64_t seed;		     /* of the hashes of keys */
-	bool mark;		     /* record which records of the build side had partners */
+	uint64_t workers_bytes; /* of the workers, at the end of write_mem; 0: one thread probes */
+	uint64_t seed;		/* of the hashes of keys */
+	bool mark;		/* record which records of the build side had partners */
 	/*
 	 * Format of each file's records in the stages, and the bytes of their tags (keys/tags.h).
 	 */
@@ -118,7 +117,7 @@ struct sp__deferred {
 	uint64_t key_hash;
 };
 
-struct sp__bundle;
+struct sp__worker;
 
 /* State of one probing thread; stage and table are shared and do not change. */
 struct sp__prober {
@@ -128,7 +127,7 @@ struct sp__prober {
 	struct sp__join_balance *balance; /* of the probe side */
 	uint64_t *bytes;		  /* probed */
 	struct sp_errinfo *err;
-	struct sp__bundle *bundle; /* keeps deferred records; NULL: they are spilled immediately */
+	struct sp__worker *worker; /* keeps deferred records; NULL: they are spilled immediately */
 };
 
 /* stage.c */

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Probes with several threads, by a ring of bundles: copies of whole records of the probe input,
- * and their results.
+ * Probes with several threads, the thread of the join among them.
  *
- * States of a bundle:
+ * Algorithm: each thread is a maker of ranges of the result (io/ordered.h).  It takes the next part
+ * of the probe input, probes with its records, and takes another one.  There are two kinds of
+ * parts:
  *
- *	FREE	the join's thread fills it
- *	READY	waits for a worker, or for the join's thread if it has nothing to fill
- *	TAKEN	a thread probes its records, with its own emit, keys and tallies
- *	FULL	has no memory for more results: waits for the join's thread to take them
- *	DONE	all its results wait for the join's thread
+ *	files	If all build records are in memory, each thread reads its part of the file
+ *		(flow/parts.h).  The memory that the table does not need holds results.
+ *	copies	Else a thread reads the input while it is its turn, and copies records.
  *
- * Algorithm: the join's thread owns input, temporary space and output.  It takes results in the
- * order of the bundles, so a FULL bundle waits until it is the oldest.  The bundles before it make
- * progress, so no bundle waits for ever.
+ * Records of spilled partitions are put into temporary space in the order of the input, too: a
+ * thread waits until all earlier parts are spilled.
+ *
+ * Progress: the thread with the lowest part does not wait for others.
  *
  * Invariant: stage, table and filter are shared without a lock.  They do not change during probing,
  * except for the marks of the table's records (sp__rec_mark()).
  *
- * In the log of tasks a bundle is a task, since any thread can probe its records.
- *
- * Memory: a share of the writers' memory (spill.c), divided equally among the bundles: a quarter
- * for records, an eighth for the list of records to spill, the rest for results.
+ * Memory of copies: a share of the writers' memory (spill.c), divided equally among the threads: a
+ * quarter each for records and for two buffers of the result, an eighth each for the list of
+ * records to spill and for collecting results.
  *
  * Rejected: joining pairs of partitions concurrently, each with a table.  Each table has less
  * memory, a large pair occupies one thread to the end, and partitions in memory gain nothing.
@@ -31,285 +30,63 @@
 #include "base/delay.h"
 #include "base/minmax.h"
 #include "base/task.h"
+#include "flow/parts.h"
+#include "io/ordered.h"
 #include "join/hash/workers.h"
 #include "run/memory.h"
 
-/* Share of the writers' memory, and the minimum and maximum size of a bundle. */
+/* Share of the writers' memory, and the minimum and maximum of each thread. */
 #define SHARE 4
-#define BUNDLE_MIN (64u << 10)
-#define BUNDLE_MAX (512u << 10)
-#define BUNDLES_MIN 3u
-#define WORKERS_MAX 15u
+#define EACH_MIN (64u << 10)
+#define EACH_MAX (1u << 20)
+#define WORKERS_MAX 256u
 
-/* Minimum bytes of probe records that justify starting threads. */
-#define ENOUGH_BYTES (64u << 10)
+/* Bytes of a part of a file, and of each of two buffers for its result. */
+#define PART_BYTES (1u << 20)
+#define RESULT_BYTES (2u << 20)
 
-enum state { FREE, READY, TAKEN, FULL, DONE };
-
-struct sp__bundle {
-	struct sp__workers *workers;
-	enum state state; /* changes only under the lock */
-	bool own;	  /* taken by the join's thread */
-	struct sp__logged logged;
-	uint64_t number;
-	char *in;
-	size_t in_bytes;
+struct sp__worker {
+	struct sp__workers *all;
+	struct sp__inorder_maker maker;
+	uint64_t number; /* of its part */
+	struct sp__part part;
+	char *in; /* copied records */
+	struct sp_batch batch;
+	bool holds; /* the batch is the input's: no other thread takes a part */
 	struct sp__emit emit;
 	struct sp__keymem keymem;
 	struct sp__join_balance balance;
 	uint64_t probed; /* bytes of records */
-	struct sp_errinfo err;
-	int error;
 	struct sp__deferred *deferred;
 	size_t ndeferred;
-	/* FULL: */
-	const char *data;
-	size_t bytes;
-	bool whole;
-	uint64_t passing; /* number of its results in the log of tasks */
+	struct sp_errinfo err;
+	struct sp__task task;
 };
 
 struct sp__workers {
-	struct sp__hash *h;
 	struct sp__stage *stage;
-	struct sp__bundle *bundles;
-	unsigned nbundles;
-	size_t in_max, deferred_max;
-	struct sp__task tasks[WORKERS_MAX];
-	unsigned ntasks;
-	uint64_t full, emptied; /* channels of the log of tasks, for FULL bundles */
+	struct sp__worker *workers;
+	unsigned n;
+	char *mem;
+	uint64_t mem_bytes; /* of its own; 0: the writers' */
+	size_t in_max, deferred_max, buffer_bytes;
+	bool spills;
+	struct sp__inorder ordered;
+	struct sp__parts *parts; /* NULL: the input */
 
-	pthread_mutex_t lock; /* protects the following members, and the states */
-	pthread_cond_t work, results, go_on;
-	uint64_t filled, begun, taken; /* counts of bundles */
-	uint64_t passed;	       /* count of results of FULL bundles */
-	bool stopped, closing;
+	pthread_mutex_t lock; /* protects the following members */
+	pthread_cond_t changed;
+	uint64_t turn; /* number of the part that is taken next */
+	struct sp__iter *input;
+	struct sp_batch rest; /* of its current batch */
+	bool ended;
+	int error;	   /* of reading, or of spilling */
+	uint64_t spilling; /* number of the part that is spilled next */
 };
 
-static struct sp__bundle *bundle(struct sp__workers *c, uint64_t number)
-{
-	return &c->bundles[number % c->nbundles];
-}
+/* Taking parts. */
 
-/* Functions of any thread. */
-
-static void change(struct sp__bundle *b, enum state to, pthread_cond_t *signal)
-{
-	sp__delay(SP__DELAY_BUFFER);
-	b->state = to;
-	pthread_cond_broadcast(signal);
-}
-
-static void process(struct sp__bundle *b)
-{
-	const struct sp__prober by = { .stage = b->workers->stage,
-				       .emit = &b->emit,
-				       .keymem = &b->keymem,
-				       .balance = &b->balance,
-				       .bytes = &b->probed,
-				       .err = &b->err,
-				       .bundle = b };
-	const struct sp_batch batch = { b->in, b->in_bytes };
-	struct sp__logging outer = sp__log_enter(&b->logged);
-
-	b->error = sp__probe(&by, &batch);
-	sp__log_leave(outer);
-}
-
-static void work(void *workers)
-{
-	struct sp__workers *c = workers;
-
-	pthread_mutex_lock(&c->lock);
-	while (!c->closing) {
-		struct sp__bundle *b;
-
-		if (c->begun == c->filled) {
-			pthread_cond_wait(&c->work, &c->lock);
-			continue;
-		}
-		b = bundle(c, c->begun++);
-		b->state = TAKEN;
-		pthread_mutex_unlock(&c->lock);
-		sp__delay(SP__DELAY_BUFFER);
-		process(b);
-		pthread_mutex_lock(&c->lock);
-		change(b, DONE, &c->results);
-	}
-	pthread_mutex_unlock(&c->lock);
-}
-
-/* Functions of the join's thread. */
-
-/* Takes the results of a bundle that are ready: whole records, or bytes of one. */
-static int take(struct sp__bundle *b, const char *data, size_t bytes, bool whole)
-{
-	struct sp__workers *c = b->workers;
-	struct sp__emit *e = &c->h->out->emit;
-	int rc = 0;
-
-	for (size_t i = 0; i < b->ndeferred && !rc; i++)
-		rc = sp__stage_spill_deferred(c->stage, &b->deferred[i]);
-	b->ndeferred = 0;
-	if (rc < 0)
-		return rc;
-	sp__emit_append(e, data, bytes, whole, b->emit.records);
-	b->emit.records = 0;
-	return e->error;
-}
-
-static void add_balance(struct sp__join_balance *to, struct sp__join_balance *from)
-{
-	sp__tally_join(&to->read, &from->read);
-	sp__tally_join(&to->looked_up, &from->looked_up);
-	sp__tally_join(&to->filtered, &from->filtered);
-	*from = (struct sp__join_balance){ 0 };
-}
-
-static int take_rest(struct sp__bundle *b)
-{
-	struct sp__workers *c = b->workers;
-	struct sp__emit *e = &b->emit;
-	int rc = take(b, e->buf, (size_t)(e->at - e->buf), true);
-
-	add_balance(&c->stage->balance[SP__PROBE], &b->balance);
-	c->stage->bytes[SP__PROBE] += b->probed;
-	b->probed = 0;
-	e->at = e->whole = e->buf;
-	if (b->error && c->h->env->err && !c->h->env->err->code)
-		*c->h->env->err = b->err;
-	return rc ? rc : b->error;
-}
-
-/*
- * Takes the results of the oldest bundle, which is FULL or DONE.  Holds the lock on call and
- * return.
- */
-static int take_oldest(struct sp__workers *c)
-{
-	struct sp__bundle *b = bundle(c, c->taken);
-	bool done = b->state == DONE;
-	int rc;
-
-	pthread_mutex_unlock(&c->lock);
-	if (done)
-		sp__log_join(&b->logged, false);
-	else
-		sp__log_need(c->full, b->passing);
-	rc = done ? take_rest(b) : take(b, b->data, b->bytes, b->whole);
-	pthread_mutex_lock(&c->lock);
-	if (done) {
-		b->state = FREE;
-		c->taken++;
-	} else if (!rc) {
-		sp__log_give(c->emptied, b->passing);
-		change(b, TAKEN, &c->go_on);
-	}
-	return rc;
-}
-
-static bool is_due(struct sp__workers *c)
-{
-	const struct sp__bundle *b = bundle(c, c->taken);
-
-	return b->state == FULL || b->state == DONE;
-}
-
-/* Takes the results of all bundles before b; the join's thread is in the middle of b. */
-static int take_earlier(struct sp__workers *c, const struct sp__bundle *b)
-{
-	int rc = 0;
-
-	pthread_mutex_lock(&c->lock);
-	while (!rc && c->taken < b->number) {
-		if (is_due(c))
-			rc = take_oldest(c);
-		else
-			pthread_cond_wait(&c->results, &c->lock);
-	}
-	pthread_mutex_unlock(&c->lock);
-	return rc;
-}
-
-/* Sink of a bundle's emit: passes on results before the bundle's end. */
-static int hand_over(void *of, const char *data, size_t bytes, bool whole)
-{
-	struct sp__bundle *b = of;
-	struct sp__workers *c = b->workers;
-	int rc;
-
-	if (b->own) {
-		rc = take_earlier(c, b);
-		return rc ? rc : take(b, data, bytes, whole);
-	}
-	pthread_mutex_lock(&c->lock);
-	b->data = data;
-	b->bytes = bytes;
-	b->whole = whole;
-	b->passing = c->passed++;
-	sp__log_give(c->full, b->passing);
-	change(b, FULL, &c->results);
-	while (b->state == FULL && !c->stopped)
-		pthread_cond_wait(&c->go_on, &c->lock);
-	rc = b->state == FULL ? -ECANCELED : 0;
-	pthread_mutex_unlock(&c->lock);
-	if (!rc)
-		sp__log_need(c->emptied, b->passing);
-	return rc;
-}
-
-int sp__bundle_defer(struct sp__bundle *b, const struct sp__deferred *record)
-{
-	if (b->ndeferred == b->workers->deferred_max) {
-		int rc = sp__emit_flush(&b->emit);
-
-		/* The flush does nothing if the buffer is empty. */
-		if (!rc && b->ndeferred)
-			rc = hand_over(b, NULL, 0, true);
-		if (rc < 0)
-			return rc;
-	}
-	b->deferred[b->ndeferred++] = *record;
-	return 0;
-}
-
-/* Takes results, or probes a bundle, or waits.  Holds the lock on call and return. */
-static int step(struct sp__workers *c)
-{
-	struct sp__bundle *b;
-
-	if (is_due(c))
-		return take_oldest(c);
-	if (c->begun == c->filled) {
-		pthread_cond_wait(&c->results, &c->lock);
-		return 0;
-	}
-	b = bundle(c, c->begun++);
-	b->state = TAKEN;
-	b->own = true;
-	pthread_mutex_unlock(&c->lock);
-	process(b);
-	pthread_mutex_lock(&c->lock);
-	b->own = false;
-	b->state = DONE;
-	return 0;
-}
-
-/* Steps until at most max bundles are in use. */
-static int steps(struct sp__workers *c, unsigned max)
-{
-	int rc = 0;
-
-	pthread_mutex_lock(&c->lock);
-	while (!rc && c->filled - c->taken > max)
-		rc = step(c);
-	pthread_mutex_unlock(&c->lock);
-	return rc;
-}
-
-/*
- * Returns the bytes of whole records at the beginning of a batch that fit; 0: the first does not.
- */
+/* Bytes of whole records at the beginning of a batch that fit; 0: the first does not. */
 static size_t cut(const struct sp_recfmt *f, const char *at, size_t bytes, size_t max)
 {
 	const char *end = at + bytes, *to = at, *next;
@@ -328,81 +105,198 @@ static size_t cut(const struct sp_recfmt *f, const char *at, size_t bytes, size_
 	return (size_t)(to - at);
 }
 
-static int put(struct sp__workers *c, const char *data, size_t bytes)
+/* Takes records of the input: SP_READY, SP_END or an error.  Called with the lock. */
+static int take_copy(struct sp__worker *w)
 {
-	int rc = steps(c, c->nbundles - 1);
-	struct sp__bundle *b = bundle(c, c->filled);
+	struct sp__workers *c = w->all;
+	const struct sp_recfmt *f = &c->stage->h->format[c->stage->side[SP__PROBE]];
+	int rc = c->error ? c->error : c->ended ? SP_END : SP_READY;
+	size_t n;
+
+	if (rc == SP_READY && !c->rest.bytes)
+		rc = c->input->next(c->input->operator, & c->rest);
+	c->ended = rc != SP_READY;
+	if (rc < 0)
+		c->error = rc;
+	if (rc != SP_READY)
+		return rc;
+	n = cut(f, c->rest.data, c->rest.bytes, c->in_max);
+	w->holds = !n;
+	if (n) {
+		memcpy(w->in, c->rest.data, n);
+		w->batch = (struct sp_batch){ w->in, n };
+	} else {
+		n = (size_t)(sp__record_next(f, c->rest.data, c->rest.data + c->rest.bytes, &n) -
+			     c->rest.data);
+		w->batch = (struct sp_batch){ c->rest.data, n };
+	}
+	c->rest.data += n;
+	c->rest.bytes -= n;
+	return rc;
+}
+
+static void end_turn(struct sp__workers *c)
+{
+	c->turn++;
+	pthread_cond_broadcast(&c->changed);
+}
+
+/* Takes the part of the range that the maker has taken. */
+static int take(struct sp__worker *w)
+{
+	struct sp__workers *c = w->all;
+	int rc;
+
+	sp__delay(SP__DELAY_BUFFER);
+	pthread_mutex_lock(&c->lock);
+	while (c->turn != w->number)
+		pthread_cond_wait(&c->changed, &c->lock);
+	w->holds = false;
+	rc = c->parts ? sp__parts_next(c->parts, &w->part) : take_copy(w);
+	if (!w->holds)
+		end_turn(c);
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
+/* Spilling. */
+
+/*
+ * Waits until all earlier parts are spilled, and spills the records of this one so far.  last: it
+ * has no more.  0 or an error.
+ */
+static int spill(struct sp__worker *w, bool last)
+{
+	struct sp__workers *c = w->all;
+	int rc;
+
+	if (!c->spills)
+		return 0;
+	sp__delay(SP__DELAY_BUFFER);
+	pthread_mutex_lock(&c->lock);
+	while (c->spilling != w->number && !c->error)
+		pthread_cond_wait(&c->changed, &c->lock);
+	rc = c->error;
+	for (size_t i = 0; i < w->ndeferred && !rc; i++)
+		rc = sp__stage_spill_deferred(c->stage, &w->deferred[i]);
+	w->ndeferred = 0;
+	if (!rc)
+		sp__stage_bound(c->stage);
+	if (last)
+		c->spilling++;
+	if (rc < 0)
+		c->error = rc;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
+int sp__worker_defer(struct sp__worker *w, const struct sp__deferred *record)
+{
+	int rc = w->ndeferred == w->all->deferred_max ? spill(w, false) : 0;
 
 	if (rc < 0)
 		return rc;
-	memcpy(b->in, data, bytes);
-	b->in_bytes = bytes;
-	b->number = c->filled;
-	sp__log_start(&b->logged, SP__TASK_KIND(process), false);
-	pthread_mutex_lock(&c->lock);
-	c->filled++;
-	change(b, READY, &c->work);
-	pthread_mutex_unlock(&c->lock);
+	w->deferred[w->ndeferred++] = *record;
 	return 0;
 }
 
-int sp__workers_probe(struct sp__workers *c, const struct sp__prober *alone,
-		      const struct sp_batch *batch)
+/* Probing. */
+
+/* Sink of a worker's emit. */
+static int put(void *worker, const char *data, size_t bytes, bool whole)
 {
-	const struct sp_recfmt *f = &c->h->format[c->stage->side[SP__PROBE]];
-	const char *at = batch->data, *end = at + batch->bytes;
-	int rc = 0;
+	struct sp__worker *w = worker;
 
-	while (at < end && !rc) {
-		size_t n = cut(f, at, (size_t)(end - at), c->in_max);
+	(void)whole;
+	return sp__inorder_put(&w->maker, data, bytes, bytes);
+}
 
-		if (n) {
-			rc = put(c, at, n);
+static int probe(struct sp__worker *w)
+{
+	const struct sp__prober by = { .stage = w->all->stage,
+				       .emit = &w->emit,
+				       .keymem = &w->keymem,
+				       .balance = &w->balance,
+				       .bytes = &w->probed,
+				       .err = &w->err,
+				       .worker = w };
+	int rc = SP_READY;
+
+	if (!w->all->parts)
+		return sp__probe(&by, &w->batch);
+	while (rc == SP_READY && (rc = sp__part_read(&w->part, &w->batch)) == SP_READY) {
+		int probed = sp__probe(&by, &w->batch);
+
+		rc = probed < 0 ? probed : rc;
+	}
+	if (rc < 0 && !w->err.code)
+		w->err = w->part.err;
+	return rc;
+}
+
+/* Makes the range of the result of a part. */
+static void make(struct sp__worker *w)
+{
+	struct sp__workers *c = w->all;
+	int rc = take(w), spilled;
+
+	if (rc != SP_READY) {
+		if (rc < 0 && c->parts) {
+			w->err = w->part.err;
+			sp__inorder_fail(&w->maker, rc);
 		} else {
-			struct sp_batch large = { at, 0 };
-
-			n = large.bytes = (size_t)(sp__record_next(f, at, end, &n) - at);
-			rc = steps(c, 0);
-			rc = rc ? rc : sp__probe(alone, &large);
+			(void)sp__inorder_end_all(&w->maker);
 		}
-		at += n;
+		return;
 	}
-	return rc;
-}
-
-/* Drops the bundles that are READY, and makes the workers abandon the others. */
-static void stop(struct sp__workers *c)
-{
-	pthread_mutex_lock(&c->lock);
-	c->stopped = true;
-	pthread_cond_broadcast(&c->go_on);
-	c->filled = c->begun;
-	while (c->taken < c->filled) {
-		struct sp__bundle *b = bundle(c, c->taken);
-
-		while (b->state != DONE && b->state != FREE)
-			pthread_cond_wait(&c->results, &c->lock);
-		c->taken++;
+	rc = probe(w);
+	if (w->holds) {
+		pthread_mutex_lock(&c->lock);
+		end_turn(c);
+		pthread_mutex_unlock(&c->lock);
 	}
-	pthread_mutex_unlock(&c->lock);
-}
-
-int sp__workers_end(struct sp__workers *c, int rc)
-{
-	if (!c || !c->stage)
-		return rc;
-	rc = rc < 0 ? rc : steps(c, 0);
+	if (!rc)
+		rc = sp__emit_flush(&w->emit);
+	spilled = spill(w, true);
+	rc = rc ? rc : spilled;
 	if (rc < 0)
-		stop(c);
-	c->stage = NULL;
-	return rc;
+		sp__inorder_fail(&w->maker, rc);
+	else
+		(void)sp__inorder_end(&w->maker);
 }
 
-/* Beginning and end. */
-
-static unsigned workers_wanted(const struct sp__hash *h)
+static void report(struct sp__workers *c)
 {
-	return (unsigned)sp__min(sp__threads(h->opts->run.parallel) - 1, WORKERS_MAX);
+	const struct sp__hash *h = c->stage->h;
+
+	if (c->parts)
+		sp__progress_report(&h->counts->progress, SP_JOIN_PHASE_PROBE,
+				    sp__parts_bytes(c->parts),
+				    h->opts->input_bytes[c->stage->side[SP__PROBE]]);
+}
+
+static void work(void *worker)
+{
+	struct sp__worker *w = worker;
+	struct sp__workers *c = w->all;
+
+	sp__inorder_join(&w->maker, &c->ordered, &w->err);
+	while (sp__inorder_take(&w->maker, &w->number)) {
+		make(w);
+		if (w == c->workers)
+			report(c);
+	}
+	sp__inorder_leave(&w->maker);
+	if (c->parts)
+		sp__part_close(c->parts, &w->part);
+}
+
+/* Functions of the join's thread. */
+
+static unsigned threads(const struct sp__hash *h)
+{
+	return (unsigned)sp__min(sp__threads(h->opts->run.parallel), WORKERS_MAX);
 }
 
 /*
@@ -417,99 +311,183 @@ uint64_t sp__workers_bytes(const struct sp__hash *h)
 
 	if (h->env->device || h->opts->limited || h->in->io->row || !h->in->source[0].scan)
 		return 0;
-	return workers_wanted(h) && bytes / BUNDLE_MIN >= BUNDLES_MIN &&
+	return threads(h) > 1 && bytes >= 2 * EACH_MIN &&
 			       rest >= sp__max(l->read_bytes, l->page_bytes * l->partitions_max)
 		       ? bytes
 		       : 0;
 }
 
-/* Assigns memory for deferred records, input and results, each at a multiple of 64. */
-static void lay_out(struct sp__workers *c, char *mem, uint64_t each)
+bool sp__workers_wanted(const struct sp__stage *s)
 {
-	size_t list = (size_t)(each / 8) & ~(size_t)63, in = (size_t)(each / 4) & ~(size_t)63;
-
-	c->in_max = in;
-	c->deferred_max = list / sizeof(struct sp__deferred);
-	for (unsigned i = 0; i < c->nbundles; i++, mem += each) {
-		struct sp__bundle *b = &c->bundles[i];
-
-		b->workers = c;
-		b->err = (struct sp_errinfo)SP_ERRINFO_INIT;
-		b->deferred = (struct sp__deferred *)(void *)mem;
-		b->in = mem + list;
-		sp__emit_share(&b->emit, &c->h->out->emit, b->in + in, each - list - in);
-		b->emit.err = &b->err;
-		b->emit.sink = hand_over;
-		b->emit.sink_arg = b;
-	}
-}
-
-static struct sp__workers *workers_new(struct sp__hash *h)
-{
-	unsigned workers = workers_wanted(h), n;
-	uint64_t each;
-	struct sp__workers *c;
-
-	n = (unsigned)sp__min(2 * workers + BUNDLES_MIN, h->workers_bytes / BUNDLE_MIN);
-	each = sp__min(h->workers_bytes / n, BUNDLE_MAX) & ~UINT64_C(63);
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return NULL;
-	c->bundles = calloc(n, sizeof(*c->bundles));
-	if (!c->bundles) {
-		free(c);
-		return NULL;
-	}
-	c->h = h;
-	c->nbundles = n;
-	c->full = sp__tasklog_channels();
-	c->emptied = c->full + 1;
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->work, NULL);
-	pthread_cond_init(&c->results, NULL);
-	pthread_cond_init(&c->go_on, NULL);
-	lay_out(c, h->write_mem + h->layout.write_bytes - h->workers_bytes, each);
-	while (c->ntasks < workers && sp__task_start_thread(&c->tasks[c->ntasks], work, c))
-		c->ntasks++;
-	return c;
-}
-
-bool sp__workers_begin(struct sp__stage *s, size_t bytes)
-{
-	struct sp__hash *h = s->h;
-
 	/*
 	 * Workers cannot probe if records are known by numbers, or are put into a sort one by one.
 	 */
-	if (!h->workers_bytes || s->had || h->out->emit.each)
-		return false;
-	if (!h->workers && s->bytes[SP__PROBE] + bytes >= ENOUGH_BYTES)
-		h->workers = workers_new(h);
-	/* All threads read the stage from now on. */
-	if (h->workers && !h->workers->stage)
-		h->workers->stage = s;
-	return h->workers;
+	return s->h->workers_bytes && !s->had && !s->h->out->emit.each;
 }
 
-void sp__workers_close(struct sp__workers *c)
+/* Assigns memory to the workers: for deferred records, copies, and results. */
+static void lay_out(struct sp__workers *c, uint64_t each)
 {
-	if (!c)
-		return;
-	pthread_mutex_lock(&c->lock);
-	c->closing = true;
-	pthread_cond_broadcast(&c->work);
-	pthread_mutex_unlock(&c->lock);
-	for (unsigned i = 0; i < c->ntasks; i++)
-		sp__task_join(&c->tasks[i]);
-	for (unsigned i = 0; i < c->nbundles; i++) {
-		c->bundles[i].emit.buf = NULL;
-		sp__emit_release(&c->bundles[i].emit);
-		sp__keymem_release(&c->bundles[i].keymem);
+	size_t list = 0, in = 0, out = SP__EMIT_BYTES;
+	char *mem = c->mem + 2 * c->buffer_bytes * c->n;
+
+	if (!c->parts) {
+		list = (size_t)(each / 8) & ~(size_t)63;
+		in = c->buffer_bytes;
+		out = list;
 	}
+	c->in_max = in;
+	c->deferred_max = list / sizeof(struct sp__deferred);
+	for (unsigned i = 0; i < c->n; i++, mem += list + in + out) {
+		struct sp__worker *w = &c->workers[i];
+
+		w->all = c;
+		w->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+		w->deferred = (struct sp__deferred *)(void *)mem;
+		w->in = mem + list;
+		sp__emit_share(&w->emit, &c->stage->h->out->emit, mem + list + in, out);
+		w->emit.err = &w->err;
+		w->emit.sink = put;
+		w->emit.sink_arg = w;
+	}
+}
+
+static bool spills(const struct sp__stage *s)
+{
+	for (unsigned i = 0; i < s->npartitions; i++)
+		if (s->partitions[i].spilled)
+			return true;
+	return false;
+}
+
+/* Adds what the workers have counted to the stage. */
+static void add_counts(struct sp__workers *c)
+{
+	struct sp__stage *s = c->stage;
+	struct sp__join_balance *to = &s->balance[SP__PROBE];
+
+	for (unsigned i = 0; i < c->n; i++) {
+		struct sp__worker *w = &c->workers[i];
+
+		sp__tally_join(&to->read, &w->balance.read);
+		sp__tally_join(&to->looked_up, &w->balance.looked_up);
+		sp__tally_join(&to->filtered, &w->balance.filtered);
+		s->bytes[SP__PROBE] += w->probed;
+		s->h->out->emit.records += w->emit.records;
+	}
+}
+
+static void workers_close(struct sp__workers *c)
+{
+	for (unsigned i = 0; c->workers && i < c->n; i++) {
+		c->workers[i].emit.buf = NULL;
+		sp__emit_release(&c->workers[i].emit);
+		sp__keymem_release(&c->workers[i].keymem);
+	}
+	if (c->mem_bytes && c->mem)
+		sp__pages_free(c->mem, c->mem_bytes);
 	pthread_mutex_destroy(&c->lock);
-	pthread_cond_destroy(&c->work);
-	pthread_cond_destroy(&c->results);
-	pthread_cond_destroy(&c->go_on);
-	free(c->bundles);
-	free(c);
+	pthread_cond_destroy(&c->changed);
+	free(c->workers);
+}
+
+/* Runs the workers; each: the memory of one. */
+static int run(struct sp__workers *c, uint64_t each)
+{
+	struct sp__result *out = c->stage->h->out;
+	int rc;
+
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->changed, NULL);
+	c->spills = spills(c->stage);
+	c->workers = calloc(c->n, sizeof(*c->workers));
+	if (!c->workers || !c->mem) {
+		workers_close(c);
+		return sp__join_no_memory(c->stage->h->env);
+	}
+	lay_out(c, each);
+	rc = sp__result_begin_ordered(out, &c->ordered, c->mem, c->buffer_bytes, 2 * c->n);
+	if (!rc) {
+		for (unsigned i = 1; i < c->n; i++)
+			if (!sp__task_start_thread(&c->workers[i].task, work, &c->workers[i]))
+				break;
+		work(&c->workers[0]);
+		for (unsigned i = 1; i < c->n; i++)
+			sp__task_join(&c->workers[i].task);
+		add_counts(c);
+		rc = sp__result_end_ordered(out, &c->ordered);
+	}
+	sp__inorder_close(&c->ordered);
+	rc = rc < 0 ? rc : c->error;
+	workers_close(c);
+	return rc;
+}
+
+int sp__workers_probe(struct sp__stage *s, struct sp__iter *input, const struct sp_batch *first)
+{
+	struct sp__hash *h = s->h;
+	struct sp__workers c = { .stage = s, .input = input, .rest = *first };
+	uint64_t each;
+
+	c.n = (unsigned)sp__min(threads(h), h->workers_bytes / EACH_MIN);
+	each = sp__min(h->workers_bytes / c.n, EACH_MAX) & ~UINT64_C(511);
+	c.buffer_bytes = (size_t)(each / 4);
+	c.mem = h->write_mem + h->layout.write_bytes - h->workers_bytes;
+	return run(&c, each);
+}
+
+/* Files. */
+
+/* Memory of the table that stays unused while its records are probed. */
+static uint64_t unused(const struct sp__table *t)
+{
+	uint64_t used = (uint64_t)sp__max(t->touched, t->used) * t->page_bytes + t->giant_bytes +
+			t->slots_bytes;
+
+	return t->limit_bytes - sp__min(used, t->limit_bytes);
+}
+
+/* Ends the parts, of which the source gets the counts. */
+static int end_parts(struct sp__workers *c, int rc)
+{
+	struct sp__stage *s = c->stage;
+	struct sp__join_inputs *in = s->h->in;
+	struct sp__source *src = &in->source[s->side[SP__PROBE]];
+	struct sp__io_counters io;
+
+	if (!rc)
+		rc = sp__parts_end(c->parts);
+	if (!rc)
+		rc = sp__balance_bytes(in, "parts", sp__parts_owed(c->parts), s->bytes[SP__PROBE]);
+	sp__parts_counters(c->parts, &io);
+	sp__env_note_io(&in->counts->stats.run, &io);
+	src->bytes = src->done.sum + s->bytes[SP__PROBE];
+	src->at = src->end;
+	sp__parts_close(c->parts);
+	return rc;
+}
+
+int sp__workers_probe_parts(struct sp__stage *s)
+{
+	struct sp__hash *h = s->h;
+	const uint64_t each = 2 * RESULT_BYTES + SP__EMIT_BYTES,
+		       all = each + (uint64_t)h->in->read.depth * h->in->read.chunk_bytes;
+	struct sp__source *src = &h->in->source[s->side[SP__PROBE]];
+	struct sp__workers c = { .stage = s };
+	struct sp__scan_opts o;
+	int rc;
+
+	c.n = (unsigned)sp__min(threads(h), unused(&h->table) / all);
+	if (s->depth || spills(s) || h->tag[s->side[SP__PROBE]] || c.n < 2 || !src->scan ||
+	    src->ahead || src->format.kind == SP_REC_CSV)
+		return SP_EUNSUP;
+	sp__source_scan_opts(src, &o);
+	o.header_records = h->opts->header;
+	rc = sp__parts_open(&c.parts, &o, PART_BYTES);
+	if (rc < 0)
+		return rc;
+	c.buffer_bytes = RESULT_BYTES;
+	c.mem_bytes = each * c.n;
+	c.mem = sp__pages_alloc(c.mem_bytes, true);
+	return end_parts(&c, run(&c, each));
 }

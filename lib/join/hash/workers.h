@@ -2,30 +2,32 @@
 /*
  * Runs the threads of a hash join, which probe one table together.
  *
- * The thread of the join reads the probe input, copies its records into bundles, and takes their
- * results in the order of the input.  So the result is the result of one thread, byte for byte.
+ * Their results come in the order of the probe input.  So the result is the result of one thread,
+ * byte for byte.
  */
 #pragma once
 
 #include "join/hash/stage.h"
 
 /*
- * True if there are workers for a stage whose next batch has `bytes` bytes.  Starts them once there
- * is enough work, if there are processors and memory for them.
+ * True if several threads can probe a stage: there are processors and memory for them, and no
+ * record must be counted by itself.
  */
-bool sp__workers_begin(struct sp__stage *s, size_t bytes);
-/* Probes a batch, now or later; alone: the prober of the join's thread itself. */
-SP_MUST_CHECK int sp__workers_probe(struct sp__workers *c, const struct sp__prober *alone,
-				    const struct sp_batch *batch);
+bool sp__workers_wanted(const struct sp__stage *s);
 /*
- * Takes all results, unless rc is an error; no thread has a bundle afterwards.  Returns rc or an
- * error.
+ * Probes with a batch, and with the rest of an input after it.  Returns 0, or SP_EUNSUP, not
+ * recorded, if there is no memory for several threads; or an error.
  */
-SP_MUST_CHECK int sp__workers_end(struct sp__workers *c, int rc);
-void sp__workers_close(struct sp__workers *c); /* accepts NULL */
+SP_MUST_CHECK int sp__workers_probe(struct sp__stage *s, struct sp__iter *input,
+				    const struct sp_batch *first);
+/*
+ * Probes with a whole input of the join, a file of which every thread reads parts, if all records
+ * of the build side are in memory.  Returns as sp__workers_probe().
+ */
+SP_MUST_CHECK int sp__workers_probe_parts(struct sp__stage *s);
 
-/* For sp__probe(): keeps a record for the join's thread to spill. */
-SP_MUST_CHECK int sp__bundle_defer(struct sp__bundle *b, const struct sp__deferred *record);
+/* For sp__probe(): keeps a record that is spilled when it is its turn. */
+SP_MUST_CHECK int sp__worker_defer(struct sp__worker *w, const struct sp__deferred *record);
 
-/* Memory for bundles, taken from the writers'; 0: one thread joins. */
+/* Memory of the workers, taken from the writers'; 0: one thread joins. */
 uint64_t sp__workers_bytes(const struct sp__hash *h);

@@ -50,20 +50,28 @@ static int next_given(void *operator, struct sp_batch * batch)
 			"the last record is not whole");
 }
 
-static int open_scan(struct sp__source *s, const struct sp__scan_part *part)
+void sp__source_scan_opts(const struct sp__source *s, struct sp__scan_opts *opts)
 {
 	struct sp__join_inputs *in = s->in;
-	struct sp__scan_opts o = { .format = s->format,
-				   .inputs = &s->input,
-				   .ninputs = 1,
-				   .remove_blank = in->opts->csv,
-				   .part = part,
-				   .stream = in->read,
-				   .waits = &in->waits,
-				   .err = in->env->err };
 
-	if (!part)
-		o.ahead = in->io->ahead[s - in->source];
+	*opts = (struct sp__scan_opts){ .format = s->format,
+					.inputs = &s->input,
+					.ninputs = 1,
+					.ahead = in->io->ahead[s - in->source],
+					.remove_blank = in->opts->csv,
+					.stream = in->read,
+					.waits = &in->waits,
+					.err = in->env->err };
+}
+
+static int open_scan(struct sp__source *s, const struct sp__scan_part *part)
+{
+	struct sp__scan_opts o;
+
+	sp__source_scan_opts(s, &o);
+	o.part = part;
+	if (part)
+		o.ahead = (struct sp_batch){ 0 };
 	return sp__scan_open(&s->scan, &o);
 }
 

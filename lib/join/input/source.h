@@ -51,6 +51,8 @@ struct sp__source {
 
 /* Input 0 or 1 of the join. */
 SP_MUST_CHECK int sp__source_open(struct sp__join_inputs *in, int side);
+/* The options of its scan. */
+void sp__source_scan_opts(const struct sp__source *s, struct sp__scan_opts *opts);
 /* A part of it, a file. */
 SP_MUST_CHECK int sp__source_open_part(struct sp__join_inputs *in, int side,
 				       const struct sp__scan_part *part);

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/array.h"
 #include "base/delay.h"
 #include "base/host.h"
@@ -62,6 +63,7 @@ struct sp__ranges {
 	unsigned nmakers;
 	struct sp__buffers buffers;
 	uint64_t buffer_bytes, step;
+	char *mem; /* buffers of the result */
 
 	pthread_mutex_t lock; /* protects the following members */
 	pthread_cond_t merged;
@@ -147,7 +149,7 @@ static int open_range(struct sp__range_maker *k)
 	return k->merge ? 0 : -ENOMEM;
 }
 
-static void close_range(struct sp__range_maker *k)
+static void leave_range(struct sp__range_maker *k)
 {
 	struct sp__io_counters c;
 
@@ -212,7 +214,7 @@ static void make(struct sp__range_maker *k, uint64_t number)
 	}
 	rc = merge_range(k);
 	if (k->range.out.emit.error || rc == -ECANCELED) {
-		close_range(k);
+		leave_range(k);
 		sp__inorder_fail(&k->ordered, rc);
 		return;
 	}
@@ -222,7 +224,7 @@ static void make(struct sp__range_maker *k, uint64_t number)
 		(void)sp__inorder_end_all(&k->ordered);
 		return;
 	}
-	close_range(k);
+	leave_range(k);
 	(void)sp__inorder_end(&k->ordered);
 }
 
@@ -408,7 +410,7 @@ static int open_maker(struct sp__ranges *a, struct sp__range_maker *k)
 
 static void close_maker(struct sp__ranges *a, struct sp__range_maker *k)
 {
-	close_range(k);
+	leave_range(k);
 	for (int i = 0; i < 2; i++)
 		if (k->fd[i] > 0)
 			sp__input_close(a->in->io->inputs[i], k->fd[i]);
@@ -429,15 +431,24 @@ static int open_makers(struct sp__ranges *a)
 		return sp__join_no_memory(a->in->env);
 	for (unsigned i = 0; i < a->nmakers && !rc; i++)
 		rc = open_maker(a, &a->makers[i]);
-	return rc ? rc
-		  : sp__result_begin_ordered(a->out, &a->ordered, a->buffer_bytes, a->ncut);
+	if (rc < 0)
+		return rc;
+	a->mem = sp__pages_alloc(a->buffer_bytes * a->ncut, true);
+	if (!a->mem)
+		return sp__join_no_memory(a->in->env);
+	return sp__result_begin_ordered(a->out, &a->ordered, a->mem, a->buffer_bytes, a->ncut);
 }
 
 /* Sets the step of the cuts.  SP_EUNSUP: a disk that turns reads both files best in order. */
 static int set_step(struct sp__ranges *a)
 {
+	char byte;
+
 	a->cuts.step = a->step;
 	for (int i = 0; i < 2; i++) {
+		/* A file of /proc has contents, but no size. */
+		if (!a->cuts.size[i] && pread(a->cuts.fd[i], &byte, 1, 0))
+			return SP_EUNSUP;
 		if (sp__file_cached(a->cuts.fd[i], a->begin[i], a->cuts.size[i]))
 			continue;
 		if (sp__host_turns(a->cuts.file[i].st_dev))
@@ -449,7 +460,9 @@ static int set_step(struct sp__ranges *a)
 
 static void close_ranges(struct sp__ranges *a)
 {
-	sp__result_close_ordered(a->out, &a->ordered);
+	sp__inorder_close(&a->ordered);
+	if (a->mem)
+		sp__pages_free(a->mem, a->buffer_bytes * a->ncut);
 	for (unsigned i = 0; a->makers && i < a->nmakers; i++)
 		close_maker(a, &a->makers[i]);
 	for (unsigned i = 0; a->cut && i < a->ncut; i++)

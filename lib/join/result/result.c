@@ -56,15 +56,18 @@ static bool is_placed(const struct sp__result *r, const struct sp__wstream_opts 
 static int put(void *result, const char *data, size_t bytes)
 {
 	struct sp__result *r = result;
+	/* A sink other than a stream sorts lines. */
+	bool whole = !r->emit.sink || data[bytes - 1] == r->emit.opts->eol;
 
-	sp__emit_append(&r->emit, data, bytes, true, 0);
+	sp__emit_append(&r->emit, data, bytes, whole, 0);
 	return r->emit.error;
 }
 
-int sp__result_begin_ordered(struct sp__result *r, struct sp__inorder *ordered, size_t buffer_bytes,
-			     unsigned buffers)
+int sp__result_begin_ordered(struct sp__result *r, struct sp__inorder *ordered, char *mem,
+			     size_t buffer_bytes, unsigned buffers)
 {
 	struct sp__inorder_opts o = { .ranges = UINT64_MAX,
+				      .mem = mem,
 				      .buffer_bytes = buffer_bytes,
 				      .buffers = buffers,
 				      .put_err = r->env->err,
@@ -74,9 +77,6 @@ int sp__result_begin_ordered(struct sp__result *r, struct sp__inorder *ordered, 
 				      .writing = sp__env_writing(r->env) };
 	int rc = 0;
 
-	r->buffers = o.mem = sp__pages_alloc(buffer_bytes * buffers, true);
-	if (!o.mem)
-		return sp__err(r->env->err, -ENOMEM, "allocate", NULL, -1);
 	if (r->emit.sink || !is_placed(r, &o.writing)) {
 		o.put = put;
 	} else {
@@ -96,12 +96,4 @@ int sp__result_end_ordered(struct sp__result *r, struct sp__inorder *ordered)
 		return rc;
 	r->emit.bytes += end - begin;
 	return sp__result_open(r);
-}
-
-void sp__result_close_ordered(struct sp__result *r, struct sp__inorder *ordered)
-{
-	if (r->buffers)
-		sp__pages_free(r->buffers, ordered->opts.buffer_bytes * ordered->opts.buffers);
-	r->buffers = NULL;
-	sp__inorder_close(ordered);
 }

@@ -20,7 +20,6 @@ struct sp__result {
 	int fd;
 	struct sp__wstream *ws;	      /* NULL: not open */
 	struct sp__timeline timeline; /* of its records, for sp_join_io.row */
-	char *buffers;		      /* while several threads make it: theirs */
 };
 
 /* Bytes of the emit's buffer that an operator returns in one batch. */
@@ -43,10 +42,9 @@ SP_MUST_CHECK int sp__result_write(struct sp__result *r);
 
 /*
  * Has several threads make the records that follow, by ranges of any number, with this many buffers
- * of buffer_bytes.  0 or an error; close it in both cases.
+ * of buffer_bytes in mem, which the caller frees later.  0 or an error; close it in both cases.
  */
-SP_MUST_CHECK int sp__result_begin_ordered(struct sp__result *r, struct sp__inorder *ordered,
+SP_MUST_CHECK int sp__result_begin_ordered(struct sp__result *r, struct sp__inorder *ordered, char *mem,
 					   size_t buffer_bytes, unsigned buffers);
 /* Ends this, once the threads have ended.  0 or an error. */
 SP_MUST_CHECK int sp__result_end_ordered(struct sp__result *r, struct sp__inorder *ordered);
-void sp__result_close_ordered(struct sp__result *r, struct sp__inorder *ordered);
