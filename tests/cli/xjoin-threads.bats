@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # bats file_tags=slow
 #
-# The result of a hash join is the same, byte for byte, for any number of threads.
+# The result of a join is the same, byte for byte, for any number of threads.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup() { begin_test tmp; }
@@ -119,4 +119,97 @@ same()
 		[ -z "$stderr" ]
 	done
 	[ -z "$(ls tmp)" ]
+}
+
+# Sorted lines with keys 1000000 to $1, each about $2 times, in file $3.
+sorted_lines()
+{
+	awk -v keys="$1" -v times="$2" -v name="$3" 'BEGIN {
+		srand(keys + times)
+		for (k = 1000000; k < 1000000 + keys; k++)
+			for (n = int(rand() * 2 * times + 0.5); n > 0; n--)
+				printf "%d %s%d %s\n", k, name, ++i, substr("abcdefghijklmnopqrstuvwxyz", 1 + i % 20)
+	}' >"$3"
+}
+
+# Status, result and messages of a merge of l and r, and those of GNU join.
+as_gnu()
+{
+	local n status=0
+
+	LC_ALL=C join "$@" l r >want 2>messages || status=$?
+	for n in 1 2 3 8 16; do
+		LC_ALL=C "$xjoin" --algorithm=merge -S 8M --parallel=$n "$@" l r >got 2>told || [ $? = "$status" ]
+		cmp got want
+		sed 's/^[^:]*: *//' told >told_text
+		sed 's/^[^:]*: *//' messages | cmp - told_text
+	done
+}
+
+# Files that seem sorted, with one thread and with several.
+merged()
+{
+	local n
+
+	"$xjoin" --parallel=1 "$@" l r >want
+	for n in 2 3 8 16; do
+		"$xjoin" --parallel=$n "$@" l r | cmp - want
+		"$xjoin" --parallel=$n --output=out "$@" l r
+		cmp out want
+	done
+}
+
+@test "sorted files, by ranges of keys" {
+	export LC_ALL=C
+	sorted_lines 60000 1 l
+	sorted_lines 80000 0.7 r
+	for options in '' '-a1' '-a1 -a2 -e none -o auto' '-v2' '-i' '--header' '--check-order' '-o 2.3,1.2,0'; do
+		as_gnu $options
+	done
+	merged -S 8M
+	truncate -s -1 l r
+	as_gnu -a1
+	merged -S 64M --header
+	: >r
+	as_gnu -a1
+	merged -S 8M
+}
+
+@test "a key in half of the lines of a sorted file" {
+	export LC_ALL=C
+	sorted_lines 40000 1 l
+	awk '{ print } $1 == 1020000 && !done++ { for (i = 0; i < 40000; i++) print $1, "more", i }' l >q && mv q l
+	sorted_lines 40000 1 r
+	as_gnu -a2
+	merged -S 8M
+	mv l q && mv r l && mv q r
+	merged -S 8M
+}
+
+# Lines that a cut might come between, and others.
+@test "disorder in sorted files" {
+	export LC_ALL=C
+	sorted_lines 60000 1 ordered
+	sorted_lines 60000 0.7 r
+	for at in 2 9000 20000 33333 47111 59000; do
+		awk -v at=$at 'NR == at { held = $0; next } { print } NR == at + 1 { print held }' ordered >l
+		for options in '' '-a1' '--check-order' '--nocheck-order -v2'; do
+			as_gnu $options
+		done
+		merged -S 8M
+	done
+	awk 'NR == 20000 { print "9999999 x" } { print }' ordered >l
+	as_gnu -a1
+	merged -S 8M
+	mv l q && mv r l && mv q r
+	as_gnu -a2
+	merged -S 8M
+}
+
+# One thread must build the table: the length of the lines is not that of the first ones.
+@test "a table that does not fit as expected" {
+	{ seq -f '%.0f|a line that is longer than those after it, at the beginning' 20000; seq 20001 500000; } >r
+	seq 3 7 500000 | sed 's/$/|x/' >l
+	same -S 24M --algorithm=hybrid --build=2 -t'|'
+	same -S 64M --algorithm=hybrid --build=2 -t'|' --type=full
 }

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "base/rng.h"
+#include "join/hash/building.h"
 #include "join/hash/hash.h"
 #include "join/hash/workers.h"
 #include "join/hash/stage.h"
@@ -185,14 +186,18 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 {
 	struct sp__stage *s;
 	uint64_t since = sp__env_now_ns(h->env);
+	bool built;
 	int rc = sp__stage_new(&s, h, depth, build_side, bytes, records);
 
 	if (rc < 0)
 		return rc;
-	rc = sp__stage_build(s, build);
+	rc = sp__stage_build_parts(s);
+	built = rc != SP_EUNSUP;
+	if (!built)
+		rc = sp__stage_build(s, build);
 	if (!rc && !depth)
 		rc = sp__ordered_begin(h);
-	if (!rc)
+	if (!rc && !built)
 		rc = sp__stage_make_table(s);
 	clock_phase(h, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_BUILD, &since);
 	if (!rc)

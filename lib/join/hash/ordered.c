@@ -57,6 +57,23 @@ void sp__numbers_begin(struct sp__hash *h, int build_side)
 		sp__ordered_spill(h);
 }
 
+bool sp__numbers_omit(struct sp__hash *h, int build_side)
+{
+	struct sp_recfmt *f = &h->format[build_side];
+
+	if (!h->tag[build_side] || h->in->resumed || h->sorting || h->opts->unpaired[build_side])
+		return false;
+	h->tag[build_side] = 0;
+	if (f->kind == SP_REC_FIXED)
+		f->fixed_bytes -= SP__TAG_BYTES;
+	return true;
+}
+
+void sp__numbers_restore(struct sp__hash *h, int build_side)
+{
+	number(h, build_side);
+}
+
 void sp__ordered_spill(struct sp__hash *h)
 {
 	if (!h->opts->ordered || h->sorting)

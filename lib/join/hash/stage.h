@@ -195,6 +195,12 @@ SP_MUST_CHECK int sp__hash_nested(struct sp__hash *h, struct sp__run *build, str
 /* ordered.c */
 /* Decides whether to number records, before the table is made, which might release memory. */
 void sp__numbers_begin(struct sp__hash *h, int build_side);
+/*
+ * Stops numbering the records of the build side, if they need numbers only once something is
+ * spilled.  False if they keep them, or have none.
+ */
+bool sp__numbers_omit(struct sp__hash *h, int build_side);
+void sp__numbers_restore(struct sp__hash *h, int build_side);
 /* next() of a struct sp__iter. */
 SP_MUST_CHECK int sp__numbered_next(void *numbered, struct sp_batch *batch);
 /* Called if the build input exceeds memory: an ordered result must be sorted. */

@@ -14,6 +14,8 @@
 
 #define GROUP 16
 
+#define BANDS_MIN_RECORDS (UINT64_C(1) << 16)
+
 int sp__table_init(struct sp__table *t, uint64_t limit_bytes, uint32_t page_bytes,
 		   size_t term_bytes, struct sp__budget *budget)
 {
@@ -246,11 +248,11 @@ struct pending {
 
 static void insert(struct sp__table *t, const struct pending *p)
 {
-	uint64_t *s = sp__table_slot(t, p->hash), *end = t->slots + t->nslots;
+	uint64_t *s = sp__table_slot(t, p->hash), *end = sp__table_band_end(t, p->hash);
 	const struct sp__slice key = sp__rec_key(p->rec);
 	uint32_t tag = (uint32_t)p->hash;
 
-	for (; *s; s = s + 1 == end ? t->slots : s + 1) {
+	for (; *s; s = s + 1 == end ? end - t->band_slots : s + 1) {
 		struct sp__rec *r;
 
 		if (*s >> 32 != tag)
@@ -265,27 +267,25 @@ static void insert(struct sp__table *t, const struct pending *p)
 	*s = (uint64_t)tag << 32 | p->ref;
 }
 
-static void insert_list(struct sp__table *t, const struct sp__reclist *l, uint64_t seed,
-			unsigned depth)
+void sp__table_insert(struct sp__table *t, const struct sp__reclist *l, struct sp__recwalk *w,
+		      uint64_t n, uint64_t seed, unsigned depth, struct sp__tally *made)
 {
-	struct sp__recwalk w = { 0 };
 	struct pending group[GROUP];
-	struct sp__rec *r = NULL;
-	size_t n;
+	struct sp__rec *r;
 
-	do {
-		for (n = 0; n < GROUP && (r = sp__table_walk(t, l, &w)); n++) {
+	for (size_t m; n; n -= m) {
+		for (m = 0; m < GROUP && m < n && (r = sp__table_walk(t, l, w)); m++) {
 			struct sp__slice key = sp__rec_key(r);
 
 			uint64_t hash = sp__key_hash(key.p, key.n, seed);
 
-			sp__tally_count(&t->made, hash);
-			group[n] = (struct pending){ r, sp__key_rehash(hash, depth), w.ref };
-			__builtin_prefetch(sp__table_slot(t, group[n].hash), 1);
+			sp__tally_count(made, hash);
+			group[m] = (struct pending){ r, sp__key_rehash(hash, depth), w->ref };
+			__builtin_prefetch(sp__table_slot(t, group[m].hash), 1);
 		}
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < m; i++)
 			insert(t, &group[i]);
-	} while (r);
+	}
 }
 
 /* Releases unused resident pages, as many as the slots need. */
@@ -304,17 +304,65 @@ static void free_for_slots(struct sp__table *t)
 	sp__pages_drop(t->mem + (uint64_t)t->touched * t->page_bytes, (uint64_t)n * t->page_bytes);
 }
 
-int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
-		   unsigned depth)
+uint64_t sp__table_bands(uint64_t records)
+{
+	/* Then no band gets nearly as many keys as slots. */
+	return records < BANDS_MIN_RECORDS ? 1 : SP__TABLE_BANDS;
+}
+
+int sp__table_begin(struct sp__table *t)
 {
 	t->slots_bytes = sp__table_slots_bytes(t->records);
-	t->nslots = t->slots_bytes / sizeof(*t->slots);
+	t->nbands = sp__table_bands(t->records);
+	t->band_slots = t->slots_bytes / sizeof(*t->slots) / t->nbands;
+	t->nslots = t->nbands * t->band_slots;
 	t->made = (struct sp__tally){ 0 };
 	t->slots = sp__pages_alloc(t->slots_bytes, true);
 	if (!t->slots)
 		return -ENOMEM;
 	free_for_slots(t);
-	for (size_t i = 0; i < n; i++)
-		insert_list(t, lists[i], seed, depth);
 	return 0;
+}
+
+int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
+		   unsigned depth)
+{
+	int rc = sp__table_begin(t);
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		struct sp__recwalk w = { 0 };
+
+		sp__table_insert(t, lists[i], &w, lists[i]->records, seed, depth, &t->made);
+	}
+	return rc;
+}
+
+/* Several threads. */
+
+void sp__table_view(struct sp__table *view, const struct sp__table *t)
+{
+	*view = (struct sp__table){ .term_bytes = t->term_bytes,
+				    .limit_bytes = UINT64_MAX,
+				    .mem = t->mem,
+				    .page_bytes = t->page_bytes,
+				    .free_list = SP__NO_PAGE,
+				    .next = t->next,
+				    .fill = t->fill };
+}
+
+void sp__table_join(struct sp__table *t, struct sp__table *view)
+{
+	t->records += view->records;
+	view->records = 0;
+}
+
+bool sp__table_refill(struct sp__table *t, struct sp__table *view)
+{
+	sp__table_join(t, view);
+	if (t->used == t->npages || !fits(t, t->page_bytes))
+		return false;
+	t->next[t->used] = SP__NO_PAGE;
+	view->free_list = t->used++;
+	view->nfree = 1;
+	return true;
 }

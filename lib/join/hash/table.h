@@ -44,6 +44,9 @@ static inline void sp__rec_mark(struct sp__rec *r)
 
 #define SP__NO_PAGE UINT32_MAX
 
+/* Bands of the slots of a large table. */
+#define SP__TABLE_BANDS 16u
+
 /* The records of one partition. */
 struct sp__reclist {
 	uint32_t first, last; /* pages */
@@ -76,8 +79,9 @@ struct sp__table {
 	size_t gone; /* the giant freed last, from 1; 0: none */
 	uint64_t records;
 
-	uint64_t *slots; /* tag << 32 | reference */
-	uint64_t nslots, slots_bytes;
+	/* tag << 32 | reference; in bands of equal length, each of a part of the hash's range */
+	uint64_t *slots;
+	uint64_t nslots, slots_bytes, nbands, band_slots;
 	struct sp__tally made; /* the records in slots, and the hashes of their keys */
 };
 
@@ -162,6 +166,26 @@ void sp__table_drop(struct sp__table *t, struct sp__reclist *l);
  */
 int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
 		   unsigned depth);
+
+/*
+ * Tables that several threads fill.  Each thread has a view: a table whose pages come from t one by
+ * one, and whose records are counted in t with them.  A view accepts no record larger than a page.
+ */
+void sp__table_view(struct sp__table *view, const struct sp__table *t);
+/* Gives a view that has no page a page of t, under a lock.  False: no page is left. */
+bool sp__table_refill(struct sp__table *t, struct sp__table *view);
+/* Counts the last records of a view in t. */
+void sp__table_join(struct sp__table *t, struct sp__table *view);
+/* Bands of a table of a number of records. */
+uint64_t sp__table_bands(uint64_t records);
+/* Allocates slots for all records.  0 or -ENOMEM. */
+int sp__table_begin(struct sp__table *t);
+/*
+ * Puts the next n records of a walk into slots; any thread, if each has bands of its own. made:
+ * tally of the records.
+ */
+void sp__table_insert(struct sp__table *t, const struct sp__reclist *l, struct sp__recwalk *w,
+		      uint64_t n, uint64_t seed, unsigned depth, struct sp__tally *made);
 /* Frees the slots and everything else. */
 void sp__table_empty(struct sp__table *t);
 
@@ -170,12 +194,24 @@ static inline uint64_t *sp__table_slot(const struct sp__table *t, uint64_t hash)
 	return &t->slots[(uint64_t)(((unsigned __int128)hash * t->nslots) >> 64)];
 }
 
+/* The band of a hash, of n. */
+static inline uint64_t sp__table_band(uint64_t hash, uint64_t n)
+{
+	return (uint64_t)(((unsigned __int128)hash * n) >> 64);
+}
+
+/* The end of the band that the slots of a hash are in; after it comes the band's beginning. */
+static inline uint64_t *sp__table_band_end(const struct sp__table *t, uint64_t hash)
+{
+	return t->slots + (sp__table_band(hash, t->nbands) + 1) * t->band_slots;
+}
+
 /* Returns the first record that a search compares; NULL: no record has that hash. */
 static inline const struct sp__rec *sp__table_likely(const struct sp__table *t, uint64_t hash)
 {
-	const uint64_t *s = sp__table_slot(t, hash), *end = t->slots + t->nslots;
+	const uint64_t *s = sp__table_slot(t, hash), *end = sp__table_band_end(t, hash);
 
-	for (; *s; s = s + 1 == end ? t->slots : s + 1)
+	for (; *s; s = s + 1 == end ? end - t->band_slots : s + 1)
 		if (*s >> 32 == (uint32_t)hash)
 			return sp__table_rec(t, (uint32_t)*s);
 	return NULL;
@@ -185,7 +221,7 @@ static inline const struct sp__rec *sp__table_likely(const struct sp__table *t, 
 static inline struct sp__rec *sp__table_find(const struct sp__table *t, uint64_t hash,
 					     const struct sp__slice *key)
 {
-	const uint64_t *s = sp__table_slot(t, hash), *end = t->slots + t->nslots;
+	const uint64_t *s = sp__table_slot(t, hash), *end = sp__table_band_end(t, hash);
 	uint32_t tag = (uint32_t)hash;
 
 	while (*s) {
@@ -196,7 +232,7 @@ static inline struct sp__rec *sp__table_find(const struct sp__table *t, uint64_t
 				return r;
 		}
 		if (++s == end)
-			s = t->slots;
+			s -= t->band_slots;
 	}
 	return NULL;
 }

@@ -8,7 +8,8 @@
  *
  *	files	If all build records are in memory, each thread reads its part of the file
  *		(flow/parts.h).  The memory that the table does not need holds results.
- *	copies	Else a thread reads the input while it is its turn, and copies records.
+ *	copies	Else a thread reads the input while it is its turn, and copies records.  Results
+ *		are written in turn, too.
  *
  * Records of spilled partitions are put into temporary space in the order of the input, too: a
  * thread waits until all earlier parts are spilled.
@@ -251,15 +252,15 @@ static void make(struct sp__worker *w)
 		return;
 	}
 	rc = probe(w);
+	if (!rc)
+		rc = sp__emit_flush(&w->emit);
+	spilled = spill(w, true);
+	rc = rc ? rc : spilled;
 	if (w->holds) {
 		pthread_mutex_lock(&c->lock);
 		end_turn(c);
 		pthread_mutex_unlock(&c->lock);
 	}
-	if (!rc)
-		rc = sp__emit_flush(&w->emit);
-	spilled = spill(w, true);
-	rc = rc ? rc : spilled;
 	if (rc < 0)
 		sp__inorder_fail(&w->maker, rc);
 	else
@@ -406,7 +407,7 @@ static int run(struct sp__workers *c, uint64_t each)
 		return sp__join_no_memory(c->stage->h->env);
 	}
 	lay_out(c, each);
-	rc = sp__result_begin_ordered(out, &c->ordered, c->mem, c->buffer_bytes, 2 * c->n);
+	rc = sp__result_begin_ordered(out, &c->ordered, c->mem, c->buffer_bytes, 2 * c->n, c->parts);
 	if (!rc) {
 		for (unsigned i = 1; i < c->n; i++)
 			if (!sp__task_start_thread(&c->workers[i].task, work, &c->workers[i]))
@@ -447,23 +448,38 @@ static uint64_t unused(const struct sp__table *t)
 	return t->limit_bytes - sp__min(used, t->limit_bytes);
 }
 
-/* Ends the parts, of which the source gets the counts. */
-static int end_parts(struct sp__workers *c, int rc)
+int sp__workers_parts(const struct sp__stage *s, int role, uint64_t part_bytes,
+		      struct sp__parts **parts)
 {
-	struct sp__stage *s = c->stage;
+	const struct sp__hash *h = s->h;
+	const struct sp__source *src = &h->in->source[s->side[role]];
+	struct sp__scan_opts o;
+
+	if (s->depth || spills(s) || h->tag[s->side[role]] || !src->scan || src->ahead ||
+	    src->format.kind == SP_REC_CSV)
+		return SP_EUNSUP;
+	sp__source_scan_opts(src, &o);
+	o.header_records = h->opts->header;
+	return sp__parts_open(parts, &o, part_bytes);
+}
+
+int sp__workers_end_parts(struct sp__stage *s, int role, struct sp__parts *parts, int rc)
+{
 	struct sp__join_inputs *in = s->h->in;
-	struct sp__source *src = &in->source[s->side[SP__PROBE]];
+	struct sp__source *src = &in->source[s->side[role]];
 	struct sp__io_counters io;
 
 	if (!rc)
-		rc = sp__parts_end(c->parts);
+		rc = sp__parts_end(parts);
 	if (!rc)
-		rc = sp__balance_bytes(in, "parts", sp__parts_owed(c->parts), s->bytes[SP__PROBE]);
-	sp__parts_counters(c->parts, &io);
+		rc = sp__balance_bytes(in, "parts", sp__parts_owed(parts), s->bytes[role]);
+	sp__parts_counters(parts, &io);
 	sp__env_note_io(&in->counts->stats.run, &io);
-	src->bytes = src->done.sum + s->bytes[SP__PROBE];
-	src->at = src->end;
-	sp__parts_close(c->parts);
+	if (rc != SP_EUNSUP) {
+		src->bytes = src->done.sum + s->bytes[role];
+		src->at = src->end;
+	}
+	sp__parts_close(parts);
 	return rc;
 }
 
@@ -471,23 +487,19 @@ int sp__workers_probe_parts(struct sp__stage *s)
 {
 	struct sp__hash *h = s->h;
 	const uint64_t each = 2 * RESULT_BYTES + SP__EMIT_BYTES,
-		       all = each + (uint64_t)h->in->read.depth * h->in->read.chunk_bytes;
-	struct sp__source *src = &h->in->source[s->side[SP__PROBE]];
+		       streams = h->in->read.depth + sp__env_writing(h->env).depth,
+		       all = each + streams * h->in->read.chunk_bytes;
 	struct sp__workers c = { .stage = s };
-	struct sp__scan_opts o;
 	int rc;
 
 	c.n = (unsigned)sp__min(threads(h), unused(&h->table) / all);
-	if (s->depth || spills(s) || h->tag[s->side[SP__PROBE]] || c.n < 2 || !src->scan ||
-	    src->ahead || src->format.kind == SP_REC_CSV)
+	if (c.n < 2)
 		return SP_EUNSUP;
-	sp__source_scan_opts(src, &o);
-	o.header_records = h->opts->header;
-	rc = sp__parts_open(&c.parts, &o, PART_BYTES);
+	rc = sp__workers_parts(s, SP__PROBE, PART_BYTES, &c.parts);
 	if (rc < 0)
 		return rc;
 	c.buffer_bytes = RESULT_BYTES;
 	c.mem_bytes = each * c.n;
 	c.mem = sp__pages_alloc(c.mem_bytes, true);
-	return end_parts(&c, run(&c, each));
+	return sp__workers_end_parts(s, SP__PROBE, c.parts, run(&c, each));
 }

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "flow/parts.h"
 #include "join/hash/stage.h"
 
 /*
@@ -25,6 +26,19 @@ SP_MUST_CHECK int sp__workers_probe(struct sp__stage *s, struct sp__iter *input,
  * of the build side are in memory.  Returns as sp__workers_probe().
  */
 SP_MUST_CHECK int sp__workers_probe_parts(struct sp__stage *s);
+
+/*
+ * Opens the input of a role in parts, for several threads: 0; SP_EUNSUP, not recorded, if it must
+ * be read in order, or if something is spilled; or an error.
+ */
+SP_MUST_CHECK int sp__workers_parts(const struct sp__stage *s, int role, uint64_t part_bytes,
+				    struct sp__parts **parts);
+/*
+ * Closes them; rc: of reading them.  If it is 0, checks that all have been read.  Unless it is
+ * SP_EUNSUP, the source of the input has been read.  Returns rc or an error.
+ */
+SP_MUST_CHECK int sp__workers_end_parts(struct sp__stage *s, int role, struct sp__parts *parts,
+					int rc);
 
 /* For sp__probe(): keeps a record that is spilled when it is its turn. */
 SP_MUST_CHECK int sp__worker_defer(struct sp__worker *w, const struct sp__deferred *record);

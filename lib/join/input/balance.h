@@ -29,7 +29,7 @@
  * makes slots; for `spilled`, spill.c sums the hashes and the writer counts the records.  (Nested
  * loops have only blocks: `read` equals `kept` there, and is compared with the partition.)
  * balance.c adds up the tallies of the join.  All tallies belong to the thread of the join, which
- * adds those of the bundles that other threads have probed (workers.c).
+ * adds those that other threads have counted (building.c, workers.c).
  *
  * Not checked: a join that has failed, for example because the reader of its output has exited.
  */

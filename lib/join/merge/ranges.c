@@ -436,7 +436,8 @@ static int open_makers(struct sp__ranges *a)
 	a->mem = sp__pages_alloc(a->buffer_bytes * a->ncut, true);
 	if (!a->mem)
 		return sp__join_no_memory(a->in->env);
-	return sp__result_begin_ordered(a->out, &a->ordered, a->mem, a->buffer_bytes, a->ncut);
+	return sp__result_begin_ordered(a->out, &a->ordered, a->mem, a->buffer_bytes, a->ncut,
+					true);
 }
 
 /* Sets the step of the cuts.  SP_EUNSUP: a disk that turns reads both files best in order. */

@@ -64,7 +64,7 @@ static int put(void *result, const char *data, size_t bytes)
 }
 
 int sp__result_begin_ordered(struct sp__result *r, struct sp__inorder *ordered, char *mem,
-			     size_t buffer_bytes, unsigned buffers)
+			     size_t buffer_bytes, unsigned buffers, bool placed)
 {
 	struct sp__inorder_opts o = { .ranges = UINT64_MAX,
 				      .mem = mem,
@@ -77,7 +77,7 @@ int sp__result_begin_ordered(struct sp__result *r, struct sp__inorder *ordered, 
 				      .writing = sp__env_writing(r->env) };
 	int rc = 0;
 
-	if (r->emit.sink || !is_placed(r, &o.writing)) {
+	if (!placed || r->emit.sink || !is_placed(r, &o.writing)) {
 		o.put = put;
 	} else {
 		rc = sp__result_write(r);
