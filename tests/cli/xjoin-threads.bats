@@ -139,10 +139,10 @@ as_gnu()
 
 	LC_ALL=C join "$@" l r >want 2>messages || status=$?
 	for n in 1 2 3 8 16; do
-		LC_ALL=C "$xjoin" --algorithm=merge -S 8M --parallel=$n "$@" l r >got 2>told || [ $? = "$status" ]
+		LC_ALL=C "$xjoin" --algorithm=merge -S 8M --parallel=$n "$@" l r >got 2>reported || [ $? = "$status" ]
 		cmp got want
-		sed 's/^[^:]*: *//' told >told_text
-		sed 's/^[^:]*: *//' messages | cmp - told_text
+		sed 's/^[^:]*: *//' reported >texts
+		sed 's/^[^:]*: *//' messages | cmp - texts
 	done
 }
 

@@ -53,11 +53,11 @@ struct building {
 	size_t nlists;
 	struct sp__parts *parts;
 
-	pthread_mutex_t lock;	/* protects the following members, and the table's pages */
-	struct filled *filled;	/* by part */
+	pthread_mutex_t lock;	  /* protects the following members, and the table's pages */
+	struct filled *filled;	  /* by part */
 	size_t nfilled, capacity; /* parts taken */
-	uint64_t failed;	/* the lowest part with an error */
-	int error;		/* its error; SP_EUNSUP: memory ends */
+	uint64_t failed;	  /* the lowest part with an error */
+	int error;		  /* its error; SP_EUNSUP: memory ends */
 	struct sp_errinfo err;
 	uint64_t band; /* the next one */
 };

@@ -8,8 +8,8 @@
  *
  *	files	If all build records are in memory, each thread reads its part of the file
  *		(flow/parts.h).  The memory that the table does not need holds results.
- *	copies	Else a thread reads the input while it is its turn, and copies records.  Results
- *		are written in turn, too.
+ *	copies	Else a thread reads the input while it is its turn, and copies records.  The
+ *		same is true of writing results.
  *
  * Records of spilled partitions are put into temporary space in the order of the input, too: a
  * thread waits until all earlier parts are spilled.
@@ -407,7 +407,8 @@ static int run(struct sp__workers *c, uint64_t each)
 		return sp__join_no_memory(c->stage->h->env);
 	}
 	lay_out(c, each);
-	rc = sp__result_begin_ordered(out, &c->ordered, c->mem, c->buffer_bytes, 2 * c->n, c->parts);
+	rc = sp__result_begin_ordered(out, &c->ordered, c->mem, c->buffer_bytes, 2 * c->n,
+				      c->parts);
 	if (!rc) {
 		for (unsigned i = 1; i < c->n; i++)
 			if (!sp__task_start_thread(&c->workers[i].task, work, &c->workers[i]))

@@ -24,7 +24,7 @@ struct found {
 };
 
 /* Reads a block of a file from an offset.  Returns the bytes read, or an error. */
-static ssize_t load(struct sp__cuts *c, int side, uint64_t from, size_t bytes)
+static ssize_t load(struct sp__keycuts *c, int side, uint64_t from, size_t bytes)
 {
 	ssize_t n;
 
@@ -41,7 +41,7 @@ static ssize_t load(struct sp__cuts *c, int side, uint64_t from, size_t bytes)
  * Finds the first record that begins at `from` or later, before `to`.  Returns 1; 0: there is none,
  * or it is too long; or an error.
  */
-static int record_at(struct sp__cuts *c, int side, uint64_t from, uint64_t to, struct found *f)
+static int record_at(struct sp__keycuts *c, int side, uint64_t from, uint64_t to, struct found *f)
 {
 	const char eol = c->in->opts->eol, *p, *end, *stop;
 	bool inside = from > c->at[side]; /* a record begins after a terminator */
@@ -73,14 +73,14 @@ static int record_at(struct sp__cuts *c, int side, uint64_t from, uint64_t to, s
 	return 0;
 }
 
-static bool precedes(const struct sp__cuts *c, const struct sp__slice *key,
+static bool precedes(const struct sp__keycuts *c, const struct sp__slice *key,
 		     const struct sp__slice *bound)
 {
 	return sp__keyorder_compare(&c->order, key, bound) < 0;
 }
 
 /* Finds the cut between the record at `low`, and `high`, a record or the end.  1, 0 or an error. */
-static int walk(struct sp__cuts *c, int side, uint64_t low, uint64_t high,
+static int walk(struct sp__keycuts *c, int side, uint64_t low, uint64_t high,
 		const struct sp__slice *bound, uint64_t *cut)
 {
 	struct found f;
@@ -98,7 +98,7 @@ static int walk(struct sp__cuts *c, int side, uint64_t low, uint64_t high,
 }
 
 /* Finds the cut of a file, at most at `high`.  1; 0: none was found; or an error. */
-static int bisect(struct sp__cuts *c, int side, uint64_t high, const struct sp__slice *bound,
+static int bisect(struct sp__keycuts *c, int side, uint64_t high, const struct sp__slice *bound,
 		  uint64_t *cut)
 {
 	/* Records that begin from top on do not precede the bound, or begin at high. */
@@ -125,7 +125,7 @@ static int bisect(struct sp__cuts *c, int side, uint64_t high, const struct sp__
 }
 
 /* Cuts both files at the key of the record at this offset of one.  1; 0: no cut; or an error. */
-static int cut_at(struct sp__cuts *c, int side, uint64_t offset, struct sp__cut_range *r)
+static int cut_at(struct sp__keycuts *c, int side, uint64_t offset, struct sp__joinrange_cut *r)
 {
 	struct sp__slice bound;
 	struct found f;
@@ -144,7 +144,7 @@ static int cut_at(struct sp__cuts *c, int side, uint64_t offset, struct sp__cut_
 	return bisect(c, !side, c->size[!side], &bound, &r->to[!side]);
 }
 
-int sp__cuts_next(struct sp__cuts *c, struct sp__cut_range *r)
+int sp__keycuts_next(struct sp__keycuts *c, struct sp__joinrange_cut *r)
 {
 	int side = c->size[1] > c->size[0], rc = 0;
 
@@ -163,14 +163,14 @@ int sp__cuts_next(struct sp__cuts *c, struct sp__cut_range *r)
 }
 
 /* Gets the state of a file that may not change.  0 or an error. */
-static int state(const struct sp__cuts *c, int side, int fd, struct stat *st)
+static int state(const struct sp__keycuts *c, int side, int fd, struct stat *st)
 {
 	return fstat(fd, st) ? sp__err(c->in->env->err, -errno, "read", c->in->io->inputs[side], -1)
 			     : 0;
 }
 
-/* Checks that an open file is that of sp__cuts_open(), and has not changed. */
-static int check(const struct sp__cuts *c, int side, int fd)
+/* Checks that an open file is that of sp__keycuts_open(), and has not changed. */
+static int check(const struct sp__keycuts *c, int side, int fd)
 {
 	const struct stat *before = &c->file[side];
 	struct stat now;
@@ -186,10 +186,10 @@ static int check(const struct sp__cuts *c, int side, int fd)
 			"the file changed while it was read");
 }
 
-int sp__cuts_open(struct sp__cuts *c, struct sp__join_inputs *in, const struct sp__emit *emit,
-		  const struct sp__keyorder *order, const uint64_t from[2])
+int sp__keycuts_open(struct sp__keycuts *c, struct sp__join_inputs *in, const struct sp__emit *emit,
+		     const struct sp__keyorder *order, const uint64_t from[2])
 {
-	*c = (struct sp__cuts){ .in = in, .emit = emit, .order = *order, .fd = { -1, -1 } };
+	*c = (struct sp__keycuts){ .in = in, .emit = emit, .order = *order, .fd = { -1, -1 } };
 	for (int i = 0; i < 2; i++) {
 		int rc;
 
@@ -203,7 +203,7 @@ int sp__cuts_open(struct sp__cuts *c, struct sp__join_inputs *in, const struct s
 	return 0;
 }
 
-int sp__cuts_reopen(const struct sp__cuts *c, int side)
+int sp__keycuts_reopen(const struct sp__keycuts *c, int side)
 {
 	int fd = sp__input_open(c->in->io->inputs[side], c->in->env->err);
 	int rc = fd < 0 ? fd : check(c, side, fd);
@@ -213,7 +213,7 @@ int sp__cuts_reopen(const struct sp__cuts *c, int side)
 	return rc < 0 ? rc : fd;
 }
 
-void sp__cuts_close(struct sp__cuts *c)
+void sp__keycuts_close(struct sp__keycuts *c)
 {
 	for (int i = 0; i < 2; i++)
 		if (c->fd[i] >= 0)
@@ -221,7 +221,7 @@ void sp__cuts_close(struct sp__cuts *c)
 	sp__bytes_release(&c->block, NULL);
 }
 
-int sp__cuts_check(const struct sp__cuts *c)
+int sp__keycuts_check(const struct sp__keycuts *c)
 {
 	int rc = 0;
 

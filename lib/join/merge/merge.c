@@ -65,9 +65,9 @@ struct sp__merging_join {
 	struct side side[2];
 	struct sp__budget *budget;
 	struct sp__keyorder order;
-	bool unpairable;		  /* some line found no partner */
-	struct sp__range *range;	  /* the sources' part of the files; NULL: all */
-	int result;		   /* once DONE */
+	bool unpairable;	     /* some line found no partner */
+	struct sp__joinrange *range; /* the sources' part of the files; NULL: all */
+	int result;		     /* once DONE */
 };
 
 static int compare(const struct sp__merging_join *m, const struct sp__slice *a,
@@ -129,7 +129,7 @@ static int keep(struct sp__merging_join *m, struct side *s)
 		bytes += s->group[i].bytes;
 	if (s->copied == s->ngroup)
 		return 0;
-	if (m->range && (rc = sp__range_hold(m->range, bytes)) < 0)
+	if (m->range && (rc = sp__joinrange_hold(m->range, bytes)) < 0)
 		return rc;
 	c = malloc(sizeof(*c) + bytes);
 	if (!c)
@@ -420,8 +420,7 @@ static struct sp__keyorder order_of(const struct sp__join_inputs *in, const stru
 				    bool collate)
 {
 	return (struct sp__keyorder){ SP_JOIN_SORTED_BYTES,
-				      in->opts->ignore_case ? out->emit.cut.upper : NULL,
-				      collate };
+				      in->opts->ignore_case ? out->emit.cut.upper : NULL, collate };
 }
 
 struct sp__merging_join *sp__merge_new(struct sp__join_inputs *in, struct sp__result *out,
@@ -488,7 +487,7 @@ int sp__merge_check(const struct sp_join_opts *o, struct sp_errinfo *err)
 
 /* Ranges. */
 
-static void *begin_range(struct sp__range *r, const void *order)
+static void *begin_range(struct sp__joinrange *r, const void *order)
 {
 	const struct sp__keyorder *o = order;
 	struct sp__merging_join *m = sp__merge_new(&r->in, &r->out, o->collate, r->budget);
@@ -504,7 +503,7 @@ static int run_range(void *merge)
 }
 
 /* Merges the rest of both files, after a range that has stopped. */
-static void go_on(void *merge, struct sp__result *out, const struct sp__range_past *past)
+static void go_on(void *merge, struct sp__result *out, const struct sp__joinrange_past *past)
 {
 	struct sp__merging_join *m = merge;
 
@@ -526,11 +525,11 @@ static void end_range(void *merge)
 
 int sp__join_merge(struct sp__join_inputs *in, struct sp__result *out)
 {
-	static const struct sp__range_ops ops = { begin_range, run_range, go_on, end_range };
+	static const struct sp__joinrange_ops ops = { begin_range, run_range, go_on, end_range };
 	bool collate = !in->opts->ignore_case && sp__collate_hard();
 	struct sp__keyorder order = order_of(in, out, collate);
 	struct sp__merging_join *m;
-	int rc = sp__ranges_merge(in, out, &order, &ops, &order);
+	int rc = sp__joinranges_merge(in, out, &order, &ops, &order);
 
 	if (rc != SP_EUNSUP)
 		return rc == SP__MERGE_DISORDER ? 1 : rc;

@@ -78,9 +78,9 @@ struct trial {
 	const struct sp__join_layout *layout;
 	struct sp__keyorder order;
 	struct side side[2];
-	struct group group[2]; /* by file */
+	struct group group[2];	      /* by file */
 	struct sp__tally wanted, met; /* records of the groups, per traversal */
-	struct sp__range *range;      /* the sources' part of the files; NULL: all */
+	struct sp__joinrange *range;  /* the sources' part of the files; NULL: all */
 	struct held held;
 };
 
@@ -189,7 +189,7 @@ static int keep(struct trial *t, struct side *s)
 	}
 	if (!g->growing)
 		return 0;
-	if (t->range && (rc = sp__range_hold(t->range, g->copy.bytes)) < 0)
+	if (t->range && (rc = sp__joinrange_hold(t->range, g->copy.bytes)) < 0)
 		return rc;
 	if (sp__bytes_append(&g->copy, g->begin, (size_t)(s->source->end - g->begin), NULL) < 0)
 		return sp__join_no_memory(t->env);
@@ -399,7 +399,7 @@ static int matches(struct trial *t)
 /* Reads the rest of a file even if it is not needed, to check its order. */
 static int tail(struct trial *t, struct side *s)
 {
-	/* Only the range of the other file has ended, so the records must precede the rest of it. */
+	/* Only the range of the other file has ended, so records must precede the rest. */
 	bool more = t->range && t->range->cut.more[!s->number];
 	int rc = 0;
 
@@ -491,7 +491,7 @@ static void trial_end(struct trial *t)
 
 /* Ranges. */
 
-static void *begin_range(struct sp__range *r, const void *layout)
+static void *begin_range(struct sp__joinrange *r, const void *layout)
 {
 	struct trial *t = malloc(sizeof(*t));
 
@@ -509,7 +509,7 @@ static void *begin_range(struct sp__range *r, const void *layout)
 }
 
 /* Merges the rest of both files, after a range that has stopped. */
-static void go_on(void *trial, struct sp__result *out, const struct sp__range_past *past)
+static void go_on(void *trial, struct sp__result *out, const struct sp__joinrange_past *past)
 {
 	struct trial *t = trial;
 
@@ -531,12 +531,12 @@ static void end_range(void *trial)
 int sp__join_presorted(struct sp__join_inputs *in, struct sp__result *out,
 		       const struct sp__join_layout *layout)
 {
-	static const struct sp__range_ops ops = { begin_range, trial_run, go_on, end_range };
+	static const struct sp__joinrange_ops ops = { begin_range, trial_run, go_on, end_range };
 	const struct sp_join_opts *o = in->opts;
 	struct sp__keyorder order = order_of(in, out);
 	/* What is held comes after all pairs. */
 	bool alone = o->semi || o->unpaired[0] || o->unpaired[1];
-	int rc = alone ? SP_EUNSUP : sp__ranges_merge(in, out, &order, &ops, layout);
+	int rc = alone ? SP_EUNSUP : sp__joinranges_merge(in, out, &order, &ops, layout);
 	struct trial t;
 
 	if (rc == SP_EUNSUP) {

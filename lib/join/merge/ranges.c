@@ -39,10 +39,10 @@ struct counted {
 	bool unpairable;
 };
 
-struct sp__range_maker {
-	struct sp__range range;
+struct sp__joinrange_maker {
+	struct sp__joinrange range;
 	struct sp__inorder_maker ordered;
-	int fd[2]; /* of the inputs */
+	int fd[2];	    /* of the inputs */
 	struct sp__env env; /* the join's, except the error */
 	struct sp_errinfo err;
 	struct sp__join_counts counts;
@@ -52,14 +52,14 @@ struct sp__range_maker {
 	struct sp__task task;
 };
 
-struct sp__ranges {
+struct sp__joinranges {
 	struct sp__join_inputs *in;
 	struct sp__result *out;
-	const struct sp__range_ops *ops;
+	const struct sp__joinrange_ops *ops;
 	const void *arg;
 	uint64_t begin[2]; /* ends of the headers */
 	struct sp__inorder ordered;
-	struct sp__range_maker *makers;
+	struct sp__joinrange_maker *makers;
 	unsigned nmakers;
 	struct sp__buffers buffers;
 	uint64_t buffer_bytes, step;
@@ -67,8 +67,8 @@ struct sp__ranges {
 
 	pthread_mutex_t lock; /* protects the following members */
 	pthread_cond_t merged;
-	struct sp__cuts cuts;
-	struct sp__cut_range *cut; /* ring of ranges cut off, by number */
+	struct sp__keycuts cuts;
+	struct sp__joinrange_cut *cut; /* ring of ranges cut off, by number */
 	unsigned ncut;
 	uint64_t next;	       /* number of the next range to be cut off */
 	uint64_t end;	       /* number of ranges, once all are cut off */
@@ -83,18 +83,18 @@ struct sp__ranges {
 /* Sink of a maker's emit. */
 static int put(void *maker, const char *data, size_t bytes, bool whole)
 {
-	struct sp__range_maker *k = maker;
+	struct sp__joinrange_maker *k = maker;
 
 	(void)whole;
 	return sp__inorder_put(&k->ordered, data, bytes, bytes);
 }
 
 /* Cuts off ranges up to the one of this number.  SP_READY, SP_END or an error.  Holds the lock. */
-static int cut_off(struct sp__ranges *a, uint64_t number)
+static int cut_off(struct sp__joinranges *a, uint64_t number)
 {
 	while (!a->error && a->next <= number && a->next < a->end) {
 		int rc = SP__ARRAY_GROW(a->count, a->capacity, a->next + 1)
-				 ? sp__cuts_next(&a->cuts, &a->cut[a->next % a->ncut])
+				 ? sp__keycuts_next(&a->cuts, &a->cut[a->next % a->ncut])
 				 : sp__join_no_memory(a->in->env);
 
 		if (rc < 0)
@@ -108,10 +108,10 @@ static int cut_off(struct sp__ranges *a, uint64_t number)
 }
 
 /* Gets the range of this number.  Returns as cut_off(). */
-static int take(struct sp__range_maker *k, uint64_t number)
+static int take(struct sp__joinrange_maker *k, uint64_t number)
 {
-	struct sp__ranges *a = k->range.all;
-	struct sp__cut_range mine = k->range.cut;
+	struct sp__joinranges *a = k->range.all;
+	struct sp__joinrange_cut mine = k->range.cut;
 	int rc;
 
 	sp__delay(SP__DELAY_BUFFER);
@@ -126,9 +126,9 @@ static int take(struct sp__range_maker *k, uint64_t number)
 	return rc;
 }
 
-static int open_range(struct sp__range_maker *k)
+static int open_range(struct sp__joinrange_maker *k)
 {
-	struct sp__range *r = &k->range;
+	struct sp__joinrange *r = &k->range;
 	int rc = 0;
 
 	for (int i = 0; i < 2 && !rc; i++) {
@@ -149,7 +149,7 @@ static int open_range(struct sp__range_maker *k)
 	return k->merge ? 0 : -ENOMEM;
 }
 
-static void leave_range(struct sp__range_maker *k)
+static void leave_range(struct sp__joinrange_maker *k)
 {
 	struct sp__io_counters c;
 
@@ -166,10 +166,10 @@ static void leave_range(struct sp__range_maker *k)
 }
 
 /* Notes that the maker's range is merged, as far as it goes. */
-static void count(struct sp__range_maker *k)
+static void count(struct sp__joinrange_maker *k)
 {
-	const struct sp__range *r = &k->range;
-	struct sp__ranges *a = r->all;
+	const struct sp__joinrange *r = &k->range;
+	struct sp__joinranges *a = r->all;
 	struct counted *c;
 
 	sp__delay(SP__DELAY_BUFFER);
@@ -190,7 +190,7 @@ static void count(struct sp__range_maker *k)
 }
 
 /* Merges a range.  Returns what run() returns, or an error. */
-static int merge_range(struct sp__range_maker *k)
+static int merge_range(struct sp__joinrange_maker *k)
 {
 	struct sp__emit *e = &k->range.out.emit;
 	int rc = open_range(k);
@@ -203,7 +203,7 @@ static int merge_range(struct sp__range_maker *k)
 }
 
 /* Makes a range of the result. */
-static void make(struct sp__range_maker *k, uint64_t number)
+static void make(struct sp__joinrange_maker *k, uint64_t number)
 {
 	int rc = take(k, number);
 
@@ -230,8 +230,8 @@ static void make(struct sp__range_maker *k, uint64_t number)
 
 static void work(void *maker)
 {
-	struct sp__range_maker *k = maker;
-	struct sp__ranges *a = k->range.all;
+	struct sp__joinrange_maker *k = maker;
+	struct sp__joinranges *a = k->range.all;
 	uint64_t number;
 
 	sp__inorder_join(&k->ordered, &a->ordered, &k->err);
@@ -244,15 +244,15 @@ static void work(void *maker)
 					    a->cuts.size[0] + a->cuts.size[1]);
 	}
 	sp__inorder_leave(&k->ordered);
-	/* A maker that waits in sp__range_hold() might have to stop. */
+	/* A maker that waits in sp__joinrange_hold() might have to stop. */
 	pthread_mutex_lock(&a->lock);
 	pthread_cond_broadcast(&a->merged);
 	pthread_mutex_unlock(&a->lock);
 }
 
-int sp__range_hold(struct sp__range *r, uint64_t bytes)
+int sp__joinrange_hold(struct sp__joinrange *r, uint64_t bytes)
 {
-	struct sp__ranges *a = r->all;
+	struct sp__joinranges *a = r->all;
 	bool stopped = false;
 
 	if (bytes <= HOLD_BYTES)
@@ -267,12 +267,12 @@ int sp__range_hold(struct sp__range *r, uint64_t bytes)
 /* The join's thread: the end. */
 
 /* Returns the maker of the lowest range that has stopped, or NULL. */
-static struct sp__range_maker *lowest_stopped(const struct sp__ranges *a)
+static struct sp__joinrange_maker *lowest_stopped(const struct sp__joinranges *a)
 {
-	struct sp__range_maker *lowest = NULL;
+	struct sp__joinrange_maker *lowest = NULL;
 
 	for (unsigned i = 0; i < a->nmakers; i++) {
-		struct sp__range_maker *k = &a->makers[i];
+		struct sp__joinrange_maker *k = &a->makers[i];
 
 		if (k->stopped && (!lowest || k->range.number < lowest->range.number))
 			lowest = k;
@@ -281,8 +281,8 @@ static struct sp__range_maker *lowest_stopped(const struct sp__ranges *a)
 }
 
 /* Adds the counts of all ranges before one to the join's, and of this one if it does not go on. */
-static void add_counts(struct sp__ranges *a, uint64_t before, bool goes_on,
-		       struct sp__range_past *past)
+static void add_counts(struct sp__joinranges *a, uint64_t before, bool goes_on,
+		       struct sp__joinrange_past *past)
 {
 	struct sp__join_inputs *in = a->in;
 
@@ -305,7 +305,8 @@ static void add_counts(struct sp__ranges *a, uint64_t before, bool goes_on,
 }
 
 /* Merges the rest of both files, from a range that has stopped on. */
-static int go_on(struct sp__ranges *a, struct sp__range_maker *k, const struct sp__range_past *past)
+static int go_on(struct sp__joinranges *a, struct sp__joinrange_maker *k,
+		 const struct sp__joinrange_past *past)
 {
 	struct sp__join_inputs *in = a->in, *mine = &k->range.in;
 	int rc;
@@ -330,9 +331,9 @@ static int go_on(struct sp__ranges *a, struct sp__range_maker *k, const struct s
 	return rc;
 }
 
-static int finish(struct sp__ranges *a, struct sp__range_maker *stopped)
+static int finish(struct sp__joinranges *a, struct sp__joinrange_maker *stopped)
 {
-	struct sp__range_past past = { 0 };
+	struct sp__joinrange_past past = { 0 };
 	int rc = sp__result_end_ordered(a->out, &a->ordered);
 
 	if (rc < 0)
@@ -344,7 +345,7 @@ static int finish(struct sp__ranges *a, struct sp__range_maker *stopped)
 		rc = go_on(a, stopped, &past);
 	if (rc < 0 && stopped && a->in->env->err && !a->in->env->err->code)
 		*a->in->env->err = stopped->err;
-	return rc ? rc : sp__cuts_check(&a->cuts);
+	return rc ? rc : sp__keycuts_check(&a->cuts);
 }
 
 /* The join's thread: the beginning. */
@@ -363,7 +364,7 @@ static bool can_be_cut(const struct sp__join_inputs *in, uint64_t *bytes)
 }
 
 /* Sets the step and the makers that the memory allows.  False: less than two. */
-static bool lay_out(struct sp__ranges *a, uint64_t bytes)
+static bool lay_out(struct sp__joinranges *a, uint64_t bytes)
 {
 	const struct sp_run_opts *o = &a->in->opts->run;
 	uint64_t working = sp__working_memory(o, o->memory_bytes), each;
@@ -378,7 +379,7 @@ static bool lay_out(struct sp__ranges *a, uint64_t bytes)
 	return a->nmakers > 1;
 }
 
-static int open_maker(struct sp__ranges *a, struct sp__range_maker *k)
+static int open_maker(struct sp__joinranges *a, struct sp__joinrange_maker *k)
 {
 	struct sp__emit *e = &k->range.out.emit;
 	char *buf = malloc(SP__EMIT_BYTES);
@@ -401,14 +402,14 @@ static int open_maker(struct sp__ranges *a, struct sp__range_maker *k)
 	e->sink = put;
 	e->sink_arg = k;
 	for (int i = 0; i < 2; i++) {
-		k->fd[i] = sp__cuts_reopen(&a->cuts, i);
+		k->fd[i] = sp__keycuts_reopen(&a->cuts, i);
 		if (k->fd[i] < 0)
 			return k->fd[i];
 	}
 	return 0;
 }
 
-static void close_maker(struct sp__ranges *a, struct sp__range_maker *k)
+static void close_maker(struct sp__joinranges *a, struct sp__joinrange_maker *k)
 {
 	leave_range(k);
 	for (int i = 0; i < 2; i++)
@@ -419,7 +420,7 @@ static void close_maker(struct sp__ranges *a, struct sp__range_maker *k)
 	sp__bytes_release(&k->range.cut.bound_copy, NULL);
 }
 
-static int open_makers(struct sp__ranges *a)
+static int open_makers(struct sp__joinranges *a)
 {
 	int rc = 0;
 
@@ -441,7 +442,7 @@ static int open_makers(struct sp__ranges *a)
 }
 
 /* Sets the step of the cuts.  SP_EUNSUP: a disk that turns reads both files best in order. */
-static int set_step(struct sp__ranges *a)
+static int set_step(struct sp__joinranges *a)
 {
 	char byte;
 
@@ -459,7 +460,7 @@ static int set_step(struct sp__ranges *a)
 	return 0;
 }
 
-static void close_ranges(struct sp__ranges *a)
+static void close_ranges(struct sp__joinranges *a)
 {
 	sp__inorder_close(&a->ordered);
 	if (a->mem)
@@ -468,7 +469,7 @@ static void close_ranges(struct sp__ranges *a)
 		close_maker(a, &a->makers[i]);
 	for (unsigned i = 0; a->cut && i < a->ncut; i++)
 		sp__bytes_release(&a->cut[i].bound_copy, NULL);
-	sp__cuts_close(&a->cuts);
+	sp__keycuts_close(&a->cuts);
 	pthread_mutex_destroy(&a->lock);
 	pthread_cond_destroy(&a->merged);
 	free(a->count);
@@ -476,24 +477,24 @@ static void close_ranges(struct sp__ranges *a)
 	free(a->makers);
 }
 
-int sp__ranges_merge(struct sp__join_inputs *in, struct sp__result *out,
-		     const struct sp__keyorder *order, const struct sp__range_ops *ops,
-		     const void *arg)
+int sp__joinranges_merge(struct sp__join_inputs *in, struct sp__result *out,
+			 const struct sp__keyorder *order, const struct sp__joinrange_ops *ops,
+			 const void *arg)
 {
-	struct sp__ranges a = { .in = in,
-				.out = out,
-				.ops = ops,
-				.arg = arg,
-				.lock = PTHREAD_MUTEX_INITIALIZER,
-				.merged = PTHREAD_COND_INITIALIZER,
-				.cuts = { .fd = { -1, -1 } },
-				.begin = { in->source[0].done.sum, in->source[1].done.sum } };
+	struct sp__joinranges a = { .in = in,
+				    .out = out,
+				    .ops = ops,
+				    .arg = arg,
+				    .lock = PTHREAD_MUTEX_INITIALIZER,
+				    .merged = PTHREAD_COND_INITIALIZER,
+				    .cuts = { .fd = { -1, -1 } },
+				    .begin = { in->source[0].done.sum, in->source[1].done.sum } };
 	uint64_t bytes;
 	int rc;
 
 	if (!can_be_cut(in, &bytes) || !lay_out(&a, bytes))
 		return SP_EUNSUP;
-	rc = sp__cuts_open(&a.cuts, in, &out->emit, order, a.begin);
+	rc = sp__keycuts_open(&a.cuts, in, &out->emit, order, a.begin);
 	if (!rc)
 		rc = set_step(&a);
 	if (!rc)

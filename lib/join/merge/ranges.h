@@ -14,27 +14,27 @@
 #include "join/merge/cuts.h"
 
 /* A range, of one thread. */
-struct sp__range {
-	struct sp__cut_range cut;
+struct sp__joinrange {
+	struct sp__joinrange_cut cut;
 	uint64_t number;
 	struct sp__join_inputs in; /* its sources end with the range */
 	struct sp__result out;
 	struct sp__budget *budget;
 	bool unpairable; /* set by the merge: a record had no partner */
-	struct sp__ranges *all;
-	struct sp__range_maker *maker;
+	struct sp__joinranges *all;
+	struct sp__joinrange_maker *maker;
 };
 
 /* Totals of the ranges before. */
-struct sp__range_past {
+struct sp__joinrange_past {
 	uint64_t records[2];
 	bool unpairable;
 };
 
 /* A merge of ranges. */
-struct sp__range_ops {
-	/* Begins a range, with the argument of sp__ranges_merge().  NULL: an error, recorded. */
-	void *(*begin)(struct sp__range *r, const void *arg);
+struct sp__joinrange_ops {
+	/* Begins a range, with the argument of joinranges_merge().  NULL: an error, recorded. */
+	void *(*begin)(struct sp__joinrange *r, const void *arg);
 	/*
 	 * Merges: SP_END; SP_READY: the emit holds enough; SP__MERGE_STOPPED, SP__MERGE_DISORDER
 	 * (with in.merged), or an error.
@@ -44,7 +44,7 @@ struct sp__range_ops {
 	 * After STOPPED: run() will merge the rest of both files into the result of the join.  The
 	 * members of r->in are already those of the join.
 	 */
-	void (*go_on)(void *merge, struct sp__result *out, const struct sp__range_past *past);
+	void (*go_on)(void *merge, struct sp__result *out, const struct sp__joinrange_past *past);
 	void (*end)(void *merge);
 };
 
@@ -52,12 +52,12 @@ struct sp__range_ops {
  * Waits until all earlier ranges are merged, if more than this many bytes are to be kept than a
  * range has memory for.  0, or -ECANCELED.
  */
-SP_MUST_CHECK int sp__range_hold(struct sp__range *r, uint64_t bytes);
+SP_MUST_CHECK int sp__joinrange_hold(struct sp__joinrange *r, uint64_t bytes);
 
 /*
  * Merges the inputs of a join after their headers: 0, SP__MERGE_DISORDER or an error.  SP_EUNSUP,
  * not recorded: one thread must merge them, and nothing has been done.
  */
-SP_MUST_CHECK int sp__ranges_merge(struct sp__join_inputs *in, struct sp__result *out,
-				   const struct sp__keyorder *order,
-				   const struct sp__range_ops *ops, const void *arg);
+SP_MUST_CHECK int sp__joinranges_merge(struct sp__join_inputs *in, struct sp__result *out,
+				       const struct sp__keyorder *order,
+				       const struct sp__joinrange_ops *ops, const void *arg);

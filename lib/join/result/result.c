@@ -52,7 +52,7 @@ static bool is_placed(const struct sp__result *r, const struct sp__wstream_opts 
 	       S_ISREG(st.st_mode) && lseek(r->fd, 0, SEEK_CUR) >= 0;
 }
 
-/* Appends what threads have made, in turn. */
+/* Appends what threads have made, one at a time. */
 static int put(void *result, const char *data, size_t bytes)
 {
 	struct sp__result *r = result;

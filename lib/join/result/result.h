@@ -42,11 +42,12 @@ SP_MUST_CHECK int sp__result_write(struct sp__result *r);
 
 /*
  * Has several threads make the records that follow, by ranges of any number, with this many buffers
- * of buffer_bytes in mem, which the caller frees later.  placed: each thread has memory for a stream
- * of its own, and writes at offsets of a file, if it is one; else they write in turn.  0 or an
- * error; close it in both cases.
+ * of buffer_bytes in mem, which the caller frees later.  placed: each thread has memory for a
+ * stream of its own, and writes at its own offsets if the result is a file; else one thread writes
+ * at a time.  0 or an error; close it in both cases.
  */
-SP_MUST_CHECK int sp__result_begin_ordered(struct sp__result *r, struct sp__inorder *ordered, char *mem,
-					   size_t buffer_bytes, unsigned buffers, bool placed);
+SP_MUST_CHECK int sp__result_begin_ordered(struct sp__result *r, struct sp__inorder *ordered,
+					   char *mem, size_t buffer_bytes, unsigned buffers,
+					   bool placed);
 /* Ends this, once the threads have ended.  0 or an error. */
 SP_MUST_CHECK int sp__result_end_ordered(struct sp__result *r, struct sp__inorder *ordered);
