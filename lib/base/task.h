@@ -64,6 +64,11 @@ bool sp__task_start_thread_as(struct sp__task *t, const char *kind, void (*fn)(v
 			      void *arg);
 /* True if not active, or finished (still to be joined). */
 bool sp__task_done(const struct sp__task *t);
+/* True if it is queued and no thread has begun it: sp__task_join() would probably run it. */
+static inline bool sp__task_waits(const struct sp__task *t)
+{
+	return !t->own_thread && atomic_load(&t->state) == SP__TASK_WAITING;
+}
 /*
  * Waits for the end, or runs a queued task that has not begun.  Has no effect if it is not active.
  */

@@ -208,12 +208,17 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
-	const struct sp__reading to = { sink, arg, stats ? stats : &unused, err ? err : &own };
+	struct sp__reading to = { sink, arg, stats ? stats : &unused, err ? err : &own, NULL };
+	struct sp__filesink file;
 	struct query q = { 0 };
 	int rc = begin(t, !query->discard || query->where || query->agg, &to);
 
 	if (rc)
 		return rc;
+	if (query->fd && sp__filesink_open(&file, *query->fd, to.err)) {
+		to.sink = sp__filesink_put;
+		to.arg = to.file = &file;
+	}
 	rc = query->agg ? open_aggregates(&q, &t->file, query->agg, to.err)
 			: open_query(&q, &t->file, query->columns, query->format, to.err);
 	if (!rc && query->where)
@@ -239,6 +244,8 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 		rc = scan(&t->file, &q, query, &to);
 	if (!rc && q.aggregates)
 		rc = sp__scan_sums_print(&q.sums, &t->file, query->format, &to);
+	if (to.file)
+		rc = sp__filesink_close(to.file, rc);
 	close_query(&q);
 	end(t, &to);
 	return rc;
@@ -326,7 +333,7 @@ int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_si
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
-	const struct sp__reading to = { sink, arg, stats ? stats : &unused, err ? err : &own };
+	const struct sp__reading to = { sink, arg, stats ? stats : &unused, err ? err : &own, NULL };
 	struct query q = { 0 };
 	int rc = begin(t, !get->discard || get->by, &to);
 
@@ -352,7 +359,7 @@ int sp_table_index(struct sp_table *t, const char *column, const char *output,
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
-	const struct sp__reading to = { NULL, NULL, stats ? stats : &unused, err ? err : &own };
+	const struct sp__reading to = { NULL, NULL, stats ? stats : &unused, err ? err : &own, NULL };
 	char *path = NULL;
 	int rc = begin(t, true, &to), number;
 

@@ -135,7 +135,7 @@ static int print(struct table *t, const struct sp__table_output *output, const b
 					       .columns = read,
 					       .output = output };
 	struct sp_table_stats stats = { 0 };
-	const struct sp__reading to = { append, got, &stats, err };
+	const struct sp__reading to = { append, got, &stats, err, NULL };
 
 	if (n)
 		return sp__tableget(&t->file, &get, &to);

@@ -103,7 +103,7 @@ static int print(struct table *t, enum way way, const struct sp__table_output *o
 		.next = next_number, .absent = absent, .columns = read, .output = output
 	};
 	struct sp_table_stats stats = { 0 };
-	const struct sp__reading to = { put, NULL, &stats, err };
+	const struct sp__reading to = { put, NULL, &stats, err, NULL };
 
 	output_n = 0;
 	next_record = 0;

@@ -2,14 +2,17 @@
 /*
  * Commands that find records: scan, get and index.
  */
+#include <unistd.h>
 #include "xtable.h"
 
 int command_scan(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_table_stats st;
+	const int out = STDOUT_FILENO;
 
 	open_table(c, false, false);
+	c->query.fd = &out;
 	check_printed(sp_table_scan(c->table, &c->query, print_records, c, &st, &err), &err);
 	return end_command(c, "scan", &st);
 }

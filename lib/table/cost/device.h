@@ -38,7 +38,7 @@ struct sp__cost_head {
 	struct sp__cost_waiting waiting;
 };
 
-#define SP__COST_WINDOWS 33 /* windows whose requests can be outstanding */
+#define SP__COST_WINDOWS 129 /* windows whose requests can be outstanding */
 
 /* A request that is to be submitted with others. */
 struct sp__cost_held {

@@ -2,8 +2,12 @@
 /*
  * Reads windows ahead (ring.h).
  *
- * The thread that reads fills free slots, starts the task of a slot when its cells are in memory,
- * and gives away the output of the oldest slot.  Nothing else crosses threads.
+ * Algorithm: the thread that reads fills free slots, and gives away the output of the oldest slot.
+ * If the cells of a slot are in the page cache, the task of the slot copies them.  Otherwise the
+ * thread requests them, and starts the task when they are in memory.
+ *
+ * A task copies nothing on a simulated machine, from frames of a pool, with direct I/O, with a
+ * trace, with an engine that the caller chose, and for windows of few records.
  *
  * Memory: slots have equal shares of three quarters of the working memory.  There are fewer slots
  * if a share would be less than four times the cells that a window has at least.
@@ -11,6 +15,8 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/task.h"
+#include "base/whole.h"
+#include "io/engine.h"
 #include "run/memory.h"
 #include "run/volume_spec.h"
 #include "table/read/frames.h"
@@ -18,6 +24,7 @@
 
 #define SHARE 4	  /* of the memory of a slot, that its cells can have */
 #define DEPTH 128 /* requests outstanding */
+#define COPY_BYTES (UINT64_C(1) << 20) /* of a window that is copied: there are enough of them */
 
 unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_layout *l,
 			const bool *groups, uint32_t ntexts, uint64_t *slot_bytes)
@@ -75,6 +82,15 @@ static void set_passes(struct sp__window_ring *r)
 			sp__clotho_exceeds(&r->file->pool->user, &first->set, records);
 }
 
+/* True if tasks can copy cells that are in the page cache. */
+static bool copies(const struct sp__window_ring *r)
+{
+	const struct sp__volume *v = r->file->volume;
+
+	return !r->few && !r->file->pool && !v->machine && !v->direct && !r->file->env.trace &&
+	       sp__engine_is_auto(r->run.engine);
+}
+
 int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, size_t size)
 {
 	const struct sp_run_opts *run = &r->file->run;
@@ -85,6 +101,8 @@ int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, siz
 	r->run = *run;
 	if (r->parts > 1)
 		r->run.memory_bytes = sp__working_memory(run, run->memory_bytes) / r->parts;
+	r->copies = r->cached = copies(r);
+	r->helps = sp__threads(run->parallel) == 1;
 	r->nslots = r->ahead = 1;
 	for (unsigned i = 0; !rc && i < r->nslots; i++) {
 		struct sp__window *w = &r->slots[i].window;
@@ -120,6 +138,7 @@ void sp__ring_close(struct sp__window_ring *r, struct sp_table_stats *stats)
 	sp__ranges_close(&r->ranges);
 	stats->pages_skipped += r->ranges.pages_skipped;
 	for (unsigned i = 0; i < r->nslots; i++) {
+		sp__env_note_io(&stats->run, &r->slots[i].window.io);
 		if (r->slots[i].window.file)
 			sp__window_close(&r->slots[i].window);
 		sp__bytes_release(&r->slots[i].out, &r->file->env.budget);
@@ -128,30 +147,16 @@ void sp__ring_close(struct sp__window_ring *r, struct sp_table_stats *stats)
 
 int sp__ring_fill(void *unused, struct sp__window_slot *s)
 {
-	(void)unused;
-	return sp__ranges_next(&s->ring->ranges, &s->window, s->ring->err);
-}
-
-static int fill(struct sp__window_ring *r)
-{
-	struct sp__window_slot *s = &r->slots[(r->head + r->used) % r->nslots];
+	struct sp__window_ring *r = s->ring;
+	const uint64_t bytes = r->ranges.window_bytes;
 	int rc;
 
-	sp__window_begin(&s->window);
-	s->out.bytes = 0;
-	s->records = s->matched = 0;
-	s->err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	rc = r->ops->fill(r->arg, s);
-	if (rc != SP_READY) {
-		r->ended = true;
-		return rc;
-	}
-	rc = sp__window_submit(&s->window);
-	if (rc)
-		return sp__err(r->err, rc, "read", r->file->path, -1);
-	s->state = SP__SLOT_READING;
-	r->used++;
-	return 0;
+	(void)unused;
+	if (r->cached)
+		r->ranges.window_bytes = sp__min(bytes, COPY_BYTES);
+	rc = sp__ranges_next(&r->ranges, &s->window, r->err);
+	r->ranges.window_bytes = bytes;
+	return rc;
 }
 
 static void work(void *arg)
@@ -161,6 +166,68 @@ static void work(void *arg)
 	s->rc = sp__window_check(&s->window, &s->err);
 	if (!s->rc)
 		s->rc = s->ring->ops->work(s->ring->arg, s);
+}
+
+static void copy_and_work(void *arg)
+{
+	struct sp__window_slot *s = arg;
+
+	s->rc = sp__window_copy(&s->window, &s->err);
+	if (s->rc == SP_READY)
+		work(s);
+}
+
+static void write_out(void *arg)
+{
+	struct sp__window_slot *s = arg;
+
+	s->rc = sp__write_whole(s->file->fd, s->out.data, s->out.bytes, s->at);
+}
+
+/* Ends the task that writes the output of a slot, if there is one. */
+static int end_write(struct sp__window_slot *s)
+{
+	if (s->state != SP__SLOT_WRITING)
+		return 0;
+	sp__task_join(&s->task);
+	s->state = SP__SLOT_FREE;
+	return s->rc ? sp__filesink_fail(s->file, s->at, s->rc) : 0;
+}
+
+static int fill(struct sp__window_ring *r)
+{
+	struct sp__window_slot *s = &r->slots[(r->head + r->used) % r->nslots];
+	int rc;
+
+	rc = end_write(s);
+	if (rc)
+		return rc;
+	sp__window_begin(&s->window);
+	s->out.bytes = 0;
+	s->records = s->matched = 0;
+	s->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	rc = r->ops->fill(r->arg, s);
+	if (rc != SP_READY) {
+		r->ended = true;
+		return rc;
+	}
+	r->used++;
+	r->cached = r->copies && sp__window_cached(&s->window);
+	if (r->cached) {
+		s->state = SP__SLOT_WORKING;
+		sp__task_start(&s->task, copy_and_work, s);
+		return 0;
+	}
+	s->state = SP__SLOT_READING;
+	rc = sp__window_submit(&s->window);
+	return rc ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
+}
+
+/* Takes back a slot whose task has copied its values, but not its texts. */
+static void take_back(struct sp__window_slot *s)
+{
+	sp__task_join(&s->task);
+	s->state = SP__SLOT_READING;
 }
 
 /* Starts the tasks of windows that have been read. */
@@ -174,6 +241,8 @@ static int start_tasks(struct sp__window_ring *r)
 	for (unsigned i = 0; i < r->used; i++) {
 		struct sp__window_slot *s = &r->slots[(r->head + i) % r->nslots];
 
+		if (s->state == SP__SLOT_WORKING && sp__task_done(&s->task) && s->rc == SP_LATER)
+			take_back(s);
 		if (s->state != SP__SLOT_READING)
 			continue;
 		requests = sp__frames_requests(&s->window);
@@ -189,6 +258,23 @@ static int start_tasks(struct sp__window_ring *r)
 		sp__task_start(&s->task, work, s);
 	}
 	return 0;
+}
+
+/*
+ * Waits for the task of the oldest slot.  If there is one thread for tasks, this one meanwhile runs
+ * those that it has not begun, the oldest first.
+ */
+static void help(struct sp__window_ring *r)
+{
+	const struct sp__task *head = &r->slots[r->head].task;
+
+	for (unsigned i = 0; r->helps && i < r->used && !sp__task_done(head); i++) {
+		struct sp__window_slot *s = &r->slots[(r->head + i) % r->nslots];
+
+		if (s->state == SP__SLOT_WORKING && sp__task_waits(&s->task))
+			sp__task_join(&s->task);
+	}
+	sp__task_join(&r->slots[r->head].task);
 }
 
 /*
@@ -208,7 +294,11 @@ static int take(struct sp__window_ring *r, struct sp__window_slot **slot)
 		rc = sp__queue_complete(sp__frames_requests(&s->window)->queue, 1, -1);
 		return rc < 0 ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
 	}
-	sp__task_join(&s->task);
+	help(r);
+	if (s->rc == SP_LATER) {
+		take_back(s);
+		return 0;
+	}
 	s->state = SP__SLOT_FREE;
 	r->head = (r->head + 1) % r->nslots;
 	r->used--;
@@ -221,12 +311,20 @@ static int take(struct sp__window_ring *r, struct sp__window_slot **slot)
 	return SP_READY;
 }
 
+/* True if the next slot is being written, and half of the others are in use. */
+static bool is_writing(const struct sp__window_ring *r)
+{
+	const struct sp__window_slot *s = &r->slots[(r->head + r->used) % r->nslots];
+
+	return s->state == SP__SLOT_WRITING && 2 * r->used > r->nslots && !sp__task_done(&s->task);
+}
+
 int sp__ring_next(struct sp__window_ring *r, struct sp__window_slot **slot)
 {
 	int rc = 0;
 
 	while (!rc) {
-		while (!rc && !r->ended && r->used < r->ahead)
+		while (!rc && !r->ended && r->used < r->ahead && !is_writing(r))
 			rc = fill(r);
 		if (!rc)
 			rc = start_tasks(r);
@@ -236,6 +334,26 @@ int sp__ring_next(struct sp__window_ring *r, struct sp__window_slot **slot)
 			rc = take(r, slot);
 	}
 	return rc;
+}
+
+int sp__ring_written(struct sp__window_ring *r)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < r->nslots; i++) {
+		int other = end_write(&r->slots[(r->head + i) % r->nslots]);
+
+		rc = rc ? rc : other;
+	}
+	return rc;
+}
+
+void sp__ring_write(struct sp__window_slot *s, struct sp__filesink *file)
+{
+	s->file = file;
+	s->at = sp__filesink_take(file, s->out.bytes);
+	s->state = SP__SLOT_WRITING;
+	sp__task_start(&s->task, write_out, s);
 }
 
 int sp__ring_run(struct sp__window_ring *r)

@@ -8,9 +8,10 @@
 #pragma once
 
 #include "base/task.h"
+#include "table/read/filesink.h"
 #include "table/read/ranges.h"
 
-#define SP__RING_SLOTS 16
+#define SP__RING_SLOTS 64
 
 /* Of the call of a command that reads: who gets the output, its counters, and its errors. */
 struct sp__reading {
@@ -18,20 +19,23 @@ struct sp__reading {
 	void *arg;
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
+	struct sp__filesink *file; /* NULL, or the sink is sp__filesink_put(), and arg this file */
 };
 
 struct sp__window_ring;
 
 struct sp__window_slot {
 	struct sp__window_ring *ring;
-	enum { SP__SLOT_FREE, SP__SLOT_READING, SP__SLOT_WORKING } state;
+	enum { SP__SLOT_FREE, SP__SLOT_READING, SP__SLOT_WORKING, SP__SLOT_WRITING } state;
 	struct sp__window window;
 	void *own;	      /* of the user: element i of an array */
 	struct sp__bytes out; /* output */
 	uint64_t records, matched;
 	struct sp__task task;
-	struct sp_errinfo err; /* of work() */
-	int rc;
+	struct sp_errinfo err; /* of the task */
+	int rc;		       /* of the task; SP_LATER: its texts are to be requested */
+	struct sp__filesink *file; /* that gets the output, ... */
+	uint64_t at;		   /* ... at this offset */
 };
 
 struct sp__window_ring_ops {
@@ -70,6 +74,9 @@ struct sp__window_ring {
 	unsigned nslots, head, used; /* the oldest slot; slots in use */
 	unsigned ahead;		     /* slots that may be in use: 1, 2, 4 ... nslots */
 	bool ended;		     /* no records are left to read */
+	bool helps;		     /* the thread that reads runs tasks while it waits */
+	bool copies;		     /* tasks copy cells that are in the page cache, */
+	bool cached;		     /* as those of the last window were */
 	bool begun;		     /* the query of the pool, */
 	uint64_t max_frames;	     /* of which a window can have so many */
 	struct sp__window_slot slots[SP__RING_SLOTS];
@@ -95,6 +102,13 @@ SP_MUST_CHECK int sp__ring_open(struct sp__window_ring *r, const bool *columns, 
  * call; SP_LATER if there are waits, and they have one more; SP_END; or an error, recorded in err.
  */
 SP_MUST_CHECK int sp__ring_next(struct sp__window_ring *r, struct sp__window_slot **slot);
+/*
+ * Has the task of the slot that sp__ring_next() returned write its output to a file, after all
+ * output before.
+ */
+void sp__ring_write(struct sp__window_slot *s, struct sp__filesink *file);
+/* Waits until all output has been written.  Returns 0 or the error of the first one, recorded. */
+SP_MUST_CHECK int sp__ring_written(struct sp__window_ring *r);
 /*
  * Reads until fill() returns SP_END, or give() SP_READY.  Returns 0 or an error, recorded in err.
  * After SP_END it can be called again.

@@ -147,6 +147,30 @@ int sp__tablescan_header(const struct sp__tablefile *f, const struct sp__table_o
 	return rc;
 }
 
+/* Gives the output of a slot away.  The end of a file is written last. */
+static int give(struct sp__rowscan *c, struct sp__window_slot *s, const struct sp__reading *to)
+{
+	int rc = 0;
+
+	if (!s->out.bytes)
+		return 0;
+	if (!to->file)
+		return to->sink(to->arg, s->out.data, s->out.bytes);
+	if (c->ring.ended && !c->ring.used)
+		rc = sp__ring_written(&c->ring);
+	if (!rc)
+		sp__ring_write(s, to->file);
+	return rc;
+}
+
+/* Waits for the output, whose error comes before those of later records. */
+static int end_output(struct sp__rowscan *c, const struct sp__reading *to, int rc)
+{
+	int written = to->file ? sp__ring_written(&c->ring) : 0;
+
+	return written ? written : rc;
+}
+
 int sp__tablescan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 		  const struct sp__reading *to)
 {
@@ -160,8 +184,9 @@ int sp__tablescan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 		rc = sp__rowscan_next(&c, &s);
 		if (rc != SP_READY)
 			break;
-		rc = s->out.bytes ? to->sink(to->arg, s->out.data, s->out.bytes) : 0;
+		rc = give(&c, s, to);
 	}
+	rc = end_output(&c, to, rc);
 	sp__rowscan_close(&c);
 	return rc;
 }

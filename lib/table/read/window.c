@@ -6,6 +6,8 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/whole.h"
+#include "io/cached.h"
 #include "table/file/directory.h"
 #include "table/layout/runs.h"
 #include "table/read/frames.h"
@@ -88,6 +90,7 @@ void sp__window_begin(struct sp__window *w)
 		w->text_segments[k].n = 0;
 	w->nranges = 0;
 	w->round = 0;
+	w->submitted = false;
 	w->cells_read = w->bytes = 0;
 	sp__window_rewind(w);
 }
@@ -204,6 +207,31 @@ static uint64_t aim(struct sp__window *w, unsigned round, struct sp__segments *s
 	return next->cells + g->cells;
 }
 
+/* Reads the bytes of a request from the page cache. */
+static void copy(struct sp__window *w, struct sp__request *r)
+{
+	const ssize_t n = sp__read_whole(r->volume->fd, r->data, r->bytes, r->offset);
+
+	r->result = (int32_t)n;
+	w->io.read_requests++;
+	w->io.read_bytes += n > 0 ? (uint64_t)n : 0;
+}
+
+static int add(struct sp__window *w, struct sp__request *r)
+{
+	int rc;
+
+	if (w->copies) {
+		copy(w, r);
+		return 0;
+	}
+	rc = sp__requests_add(w->requests, r);
+	w->outstanding += !rc;
+	if (!rc && w->requests->nadded == SP__WINDOW_TOGETHER)
+		rc = sp__requests_flush(w->requests);
+	return rc;
+}
+
 static int submit(struct sp__window *w, unsigned round, struct sp__segments *s, uint8_t **memory)
 {
 	int rc = 0;
@@ -215,10 +243,7 @@ static int submit(struct sp__window *w, unsigned round, struct sp__segments *s, 
 			continue;
 		cells = aim(w, round, s, i, *memory);
 		*memory += request_bytes(w->file, cells);
-		rc = sp__requests_add(w->requests, &s->list[i].request);
-		w->outstanding += !rc;
-		if (!rc && w->requests->nadded == SP__WINDOW_TOGETHER)
-			rc = sp__requests_flush(w->requests);
+		rc = add(w, &s->list[i].request);
 		w->cells_read += cells;
 	}
 	return rc;
@@ -239,13 +264,39 @@ static int submit_round(struct sp__window *w, unsigned round, struct sp__segment
 	memory = w->memory[round];
 	for (uint32_t i = 0; !rc && i < n; i++)
 		rc = submit(w, round, &lists[i], &memory);
-	return rc ? rc : sp__requests_flush(w->requests);
+	return rc || w->copies ? rc : sp__requests_flush(w->requests);
+}
+
+/* True if the cells of these lists are in the page cache. */
+static bool cached(const struct sp__window *w, const struct sp__segments *lists, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		for (size_t i = 0; i < lists[k].n; i++) {
+			const struct sp__segment *g = &lists[k].list[i];
+			const struct sp__cell_location at =
+				sp__tablefile_locate(w->file, g->file_cell);
+
+			if (!sp__volume_cached(at.volume, at.offset,
+					       g->cells * w->file->layout.cell_bytes))
+				return false;
+		}
+	return true;
+}
+
+bool sp__window_cached(const struct sp__window *w)
+{
+	return cached(w, w->values, w->file->layout.nlines);
 }
 
 int sp__window_submit(struct sp__window *w)
 {
-	const int rc = w->file->pool ? sp__frames_take(w) : 0;
+	int rc = 0;
 
+	w->submitted = true;
+	if (w->round)
+		return submit_round(w, 1, w->text_segments, w->ntexts);
+	if (w->file->pool)
+		rc = sp__frames_take(w);
 	return rc ? rc : submit_round(w, 0, w->values, w->file->layout.nlines);
 }
 
@@ -280,7 +331,7 @@ static int add_text(struct sp__window *w, uint32_t k, const struct sp__range_tex
 		       : sp__segments_add(s, sp__window_max_cells(w), from, from, to + 1 - from, 0);
 }
 
-static int submit_texts(struct sp__window *w, struct sp_errinfo *err)
+static int add_texts(struct sp__window *w, struct sp_errinfo *err)
 {
 	int rc = 0;
 
@@ -297,8 +348,6 @@ static int submit_texts(struct sp__window *w, struct sp_errinfo *err)
 			rc = add_text(w, k, &w->range_texts[i * w->ntexts + k]);
 		}
 	}
-	if (!rc)
-		rc = submit_round(w, 1, w->text_segments, w->ntexts);
 	return rc ? sp__err(err, rc, "read", w->file->path, -1) : 0;
 }
 
@@ -326,32 +375,74 @@ static int failed(struct sp__window *w, const struct sp__segments *s, struct sp_
 	return 0;
 }
 
+/* Ends the first round: the places of the texts are known.  Returns 0 or an error. */
+static int end_values(struct sp__window *w, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < w->file->layout.nlines; i++)
+		rc = failed(w, &w->values[i], err);
+	if (!rc && w->ntexts)
+		rc = add_texts(w, err);
+	w->round += w->ntexts ? 1 : 2;
+	w->submitted = false;
+	return rc;
+}
+
+static int end_texts(struct sp__window *w, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	for (uint32_t k = 0; !rc && k < w->ntexts; k++)
+		rc = failed(w, &w->text_segments[k], err);
+	w->round++;
+	return rc;
+}
+
+/* Continues with frames of a pool.  Returns SP_READY, SP_LATER, or an error. */
+static int frames_ready(struct sp__window *w)
+{
+	int rc = w->round || !w->npins ? SP_READY : sp__frames_ready(w);
+
+	if (rc == SP_END)
+		rc = submit_round(w, 0, w->values, w->file->layout.nlines);
+	if (rc < 0)
+		return rc;
+	return rc == SP_LATER || w->outstanding ? SP_LATER : SP_READY;
+}
+
 int sp__window_ready(struct sp__window *w, struct sp_errinfo *err)
 {
 	while (w->round < 2) {
-		struct sp__segments *lists = w->round ? w->text_segments : w->values;
-		uint32_t n = w->round ? w->ntexts : w->file->layout.nlines;
-		int rc = 0;
+		int rc = w->submitted ? 0 : sp__window_submit(w);
 
-		if (w->outstanding)
+		if (!rc && w->outstanding)
 			return SP_LATER;
-		if (!w->round && w->npins) {
-			rc = sp__frames_ready(w);
-			if (rc == SP_END)
-				rc = submit_round(w, 0, lists, n);
-			if (rc < 0)
-				return sp__err(err, rc, "read", w->file->path, -1);
-			if (rc == SP_LATER || w->outstanding)
-				return SP_LATER;
-			rc = 0;
-		}
-		for (uint32_t i = 0; !rc && i < n; i++)
-			rc = failed(w, &lists[i], err);
-		if (!rc && !w->round && w->ntexts)
-			rc = submit_texts(w, err);
+		if (!rc)
+			rc = frames_ready(w);
+		if (rc < 0)
+			return sp__err(err, rc, "read", w->file->path, -1);
+		if (rc == SP_LATER)
+			return rc;
+		rc = w->round ? end_texts(w, err) : end_values(w, err);
 		if (rc)
 			return rc;
-		w->round += w->round || w->ntexts ? 1 : 2;
 	}
 	return SP_READY;
+}
+
+int sp__window_copy(struct sp__window *w, struct sp_errinfo *err)
+{
+	int rc;
+
+	w->copies = true;
+	do {
+		rc = sp__window_submit(w);
+		if (rc)
+			rc = sp__err(err, rc, "read", w->file->path, -1);
+		else
+			rc = w->round ? end_texts(w, err) : end_values(w, err);
+	} while (!rc && w->round == 1 && cached(w, w->text_segments, w->ntexts));
+	w->copies = false;
+	return rc ? rc : w->round < 2 ? SP_LATER : SP_READY;
 }

@@ -11,8 +11,9 @@
  * If the table has a pool, the cells of values are in frames, which stay pinned until the window is
  * emptied.  The window itself reads those of A-pages that have no frame.
  *
- *	sp__window_begin(), sp__window_add() for each range, sp__window_submit()
- *	sp__window_ready() until it returns SP_READY
+ *	sp__window_begin(), sp__window_add() for each range
+ *	sp__window_submit(), sp__window_ready() until it returns SP_READY
+ *	if sp__window_cached(): sp__window_copy() by any thread instead, and then sp__window_ready()
  *	sp__window_check(), then sp__window_next() or sp__window_rows(), by any thread
  *
  * Owner: the thread that reads; after SP_READY the thread that has the window.
@@ -68,7 +69,10 @@ struct sp__window {
 	uint8_t *memory[2]; /* of both rounds */
 	size_t memory_bytes[2];
 	unsigned round; /* 0: values, 1: texts, 2: complete */
+	bool submitted; /* the requests of the round */
+	bool copies;	/* they are carried out immediately */
 	unsigned outstanding;
+	struct sp__io_counters io;  /* of requests that were carried out immediately */
 	uint64_t cells_read, bytes; /* bytes: memory of these cells */
 	struct sp__vector *vectors; /* of each column, for sp__window_rows() */
 	size_t range, *cursors;	    /* where the last rows were: range, segment of each group */
@@ -92,8 +96,16 @@ void sp__window_begin(struct sp__window *w);
  * -ENOMEM.
  */
 SP_MUST_CHECK int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *row);
-/* Adds the requests of all ranges.  Returns 0, -ENOMEM, or an error of the queue. */
+/* Adds the requests of the round.  Returns 0, -ENOMEM, or an error of the queue. */
 SP_MUST_CHECK int sp__window_submit(struct sp__window *w);
+/* True if all cells of values are in the page cache.  Not with a pool. */
+bool sp__window_cached(const struct sp__window *w);
+/*
+ * Reads the cells of values, and those of texts if they are in the page cache too, without a queue.
+ * Returns SP_READY when all cells are in memory; SP_LATER: sp__window_ready() reads the texts; or
+ * an error, recorded in err.
+ */
+SP_MUST_CHECK int sp__window_copy(struct sp__window *w, struct sp_errinfo *err);
 /*
  * Continues when requests may have been completed.  Returns SP_READY when all cells are in memory,
  * SP_LATER while requests are outstanding, or an error, recorded in err.
