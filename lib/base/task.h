@@ -23,6 +23,7 @@
  */
 #pragma once
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/queue.h>
 #include "base/tasklog.h"
@@ -68,6 +69,16 @@ bool sp__task_done(const struct sp__task *t);
 static inline bool sp__task_waits(const struct sp__task *t)
 {
 	return !t->own_thread && atomic_load(&t->state) == SP__TASK_WAITING;
+}
+/*
+ * Lets other threads run until one has begun a queued task, for some time.  To be called before
+ * sp__task_join() by an owner that has more to do for its tasks than they have: otherwise it would
+ * run many of them itself while the threads of the pool are being woken.
+ */
+static inline void sp__task_leave(const struct sp__task *t)
+{
+	for (unsigned i = 0; i < 64 && sp__task_waits(t); i++)
+		sched_yield();
 }
 /*
  * Waits for the end, or runs a queued task that has not begun.  Has no effect if it is not active.

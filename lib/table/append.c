@@ -137,6 +137,8 @@ int sp_table_append(struct sp_table *t, const char *const *inputs, size_t ninput
 		rc = check_inputs(&t->file, inputs, ninputs, l.err);
 	if (rc)
 		return rc;
+	/* A part of CSV can be wrong, and what was appended cannot be taken back. */
+	l.in_order = form.format == SP_TABLE_CSV;
 	l.resolved.fields = t->file.schema.n + t->file.schema.style.trailing_separator;
 	rc = sp__tableload_open_inputs(&l, inputs, ninputs);
 	if (!rc)

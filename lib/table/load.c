@@ -309,6 +309,24 @@ static int close_table(struct sp__tableload *l)
 	return rc;
 }
 
+/* Discards the table, and loads once more with a schema that decide() finds. */
+static int load_again(struct sp__tableload *l, int (*decide)(struct sp__tableload *l), bool reads)
+{
+	int rc;
+
+	*l->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	(void)close_table(l);
+	l->in_order |= l->miscut;
+	rc = sp__tablesource_rewind(&l->source);
+	if (!rc)
+		rc = decide(l);
+	if (!rc && reads)
+		rc = sp__tablesource_rewind(&l->source);
+	if (!rc)
+		rc = create(l);
+	return rc ? rc : load_and_publish(l);
+}
+
 static int load(struct sp__tableload *l)
 {
 	int rc = take_sample(l), closed;
@@ -317,19 +335,12 @@ static int load(struct sp__tableload *l)
 		rc = create(l);
 	if (!rc)
 		rc = load_and_publish(l);
-	if (rc && l->misfit && l->source.again) {
-		*l->err = (struct sp_errinfo)SP_ERRINFO_INIT;
-		(void)close_table(l);
-		rc = sp__tablesource_rewind(&l->source);
-		if (!rc)
-			rc = sp__tableload_types(l);
-		if (!rc)
-			rc = sp__tablesource_rewind(&l->source);
-		if (!rc)
-			rc = create(l);
-		if (!rc)
-			rc = load_and_publish(l);
-	}
+	if (rc && l->miscut)
+		rc = load_again(l, take_sample, false);
+	if (rc && l->misfit && l->source.again)
+		rc = load_again(l, sp__tableload_types, true);
+	if (rc && l->miscut)
+		rc = load_again(l, sp__tableload_types, true);
 	closed = close_table(l);
 	return rc ? rc : closed;
 }

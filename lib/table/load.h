@@ -13,12 +13,20 @@
 #include "table/input/textchunk.h"
 #include "table/write/writer.h"
 
-/* A chunk, and the task that parses it. */
+/* A chunk, and the task that parses it, then copies its values to cells. */
 struct sp__loadslot {
 	struct sp__textchunk chunk;
+	struct sp__fills fills;
 	struct sp__task task;
-	bool busy, more;
+	enum { SP__LOADSLOT_FREE, SP__LOADSLOT_PARSING, SP__LOADSLOT_STORING } state;
+	bool more;    /* records in the text of the chunk, */
+	bool unread;  /* and in the part behind them */
 	size_t input; /* of its text */
+	struct sp__part part;
+	struct sp_batch batch;		  /* of the part */
+	struct sp__textchunk_opts longer; /* of the chunk, while it has a long record */
+	int rc;				  /* of the part */
+	const struct sp_recfmt *format;
 };
 
 struct sp__tableload {
@@ -45,6 +53,13 @@ struct sp__tableload {
 	struct sp__textchunk_opts chunk_opts;
 	struct sp__loadslot *slots;
 	unsigned nslots;
+	unsigned at, parsing;	 /* the slot that is filled next; slots before it that are parsed */
+	bool divided;		 /* tasks copy values, */
+	struct sp__parts *parts; /* and read the inputs; NULL: this thread reads them */
+	struct sp__scan_opts part_opts;
+	uint64_t given;	       /* bytes of the parts that tasks got */
+	bool in_order;	       /* the inputs must be read by this thread */
+	bool miscut;	       /* the load has failed since they are */
 	struct sp_batch batch; /* that is being loaded */
 	size_t batch_input;
 	size_t input;	     /* of the slot that ended last, ... */
@@ -82,5 +97,7 @@ SP_MUST_CHECK int sp__tableload_print_header(const struct sp__tableload *l, stru
 SP_MUST_CHECK int sp__tableload_types(struct sp__tableload *l);
 /* Loads all records.  Returns 0 or an error; misfit says whether other types could help. */
 SP_MUST_CHECK int sp__tableload_records(struct sp__tableload *l);
+/* recorderror.c: describes the error of a chunk.  Returns its code. */
+int sp__tableload_chunk_error(struct sp__tableload *l, const struct sp__textchunk *c);
 /* True if the style of the table gives back the bytes of the records that were loaded. */
 bool sp__tableload_records_exact(const struct sp__tableload *l);

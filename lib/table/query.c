@@ -333,7 +333,8 @@ int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_si
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
-	const struct sp__reading to = { sink, arg, stats ? stats : &unused, err ? err : &own, NULL };
+	const struct sp__reading to = { sink, arg, stats ? stats : &unused, err ? err : &own,
+					NULL };
 	struct query q = { 0 };
 	int rc = begin(t, !get->discard || get->by, &to);
 
@@ -359,7 +360,8 @@ int sp_table_index(struct sp_table *t, const char *column, const char *output,
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
-	const struct sp__reading to = { NULL, NULL, stats ? stats : &unused, err ? err : &own, NULL };
+	const struct sp__reading to = { NULL, NULL, stats ? stats : &unused, err ? err : &own,
+					NULL };
 	char *path = NULL;
 	int rc = begin(t, true, &to), number;
 

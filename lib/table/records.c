@@ -2,13 +2,17 @@
 /*
  * Loads the records of the inputs.
  *
- * Algorithm: the text is copied into slots, whole records; a task parses each slot.  Slots end in
- * the order of the input: their words get codes of the table, and their values go to the writer.
- * While one slot ends, tasks parse the others.  So the table does not depend on the number of
+ * Algorithm: the text is copied into slots, whole records; a task parses each slot.  Slots are put
+ * in the order of the input: their words get codes of the table, and the writer finds places for
+ * their values.  Then the task of the slot copies the values there (write/fills.h).  While one slot
+ * is put, tasks parse others, or copy their values.  So the table does not depend on the number of
  * threads.
  *
- * Memory: the slots have a quarter of the memory together.  A record that is longer than a slot's
- * text makes slots larger, and fewer.
+ * If the inputs are regular files, the task of a slot reads a part of them itself (flow/parts.h).
+ *
+ * Memory: the slots have a quarter of the memory together, with the streams of their parts.  A
+ * record that is longer than a slot's text makes slots larger, and fewer; or the slot alone, while
+ * it is put, if tasks read parts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,14 +22,92 @@
 #include "run/charge.h"
 #include "table/load.h"
 
-#define SLOT_BYTES (UINT64_C(2) << 20) /* maximum, unless a record is longer */
-#define TEXT_SHOWN 40		       /* bytes of a field in a message */
+#define SLOT_BYTES (UINT64_C(1) << 20) /* maximum, unless a record is longer */
+#define SLOT_BYTES_MIN 65536	       /* or for a part: */
+#define PART_SLOT_BYTES (SP__PART_MIN_BYTES * 6)
 
+/* Parses the next records of the text of a slot. */
 static void parse(void *arg)
 {
 	struct sp__loadslot *slot = arg;
 
 	slot->more = sp__textchunk_parse(&slot->chunk);
+}
+
+/* Reads the next records of the part of a slot, and parses them. */
+static void read_part(void *arg)
+{
+	struct sp__loadslot *slot = arg;
+	const size_t capacity = slot->chunk.opts->text_bytes;
+	size_t bytes = 0, n;
+	int rc = SP_READY;
+
+	for (;;) {
+		if (!slot->batch.bytes)
+			rc = sp__part_read(&slot->part, &slot->batch);
+		if (rc != SP_READY)
+			break;
+		n = sp__rec_fitting(slot->format, slot->batch.data, slot->batch.bytes,
+				    capacity - bytes);
+		if (!n)
+			break;
+		memcpy(slot->chunk.text + bytes, slot->batch.data, n);
+		slot->batch.data += n;
+		slot->batch.bytes -= n;
+		bytes += n;
+	}
+	slot->rc = rc < 0 ? rc : 0;
+	slot->unread = rc == SP_READY;
+	sp__textchunk_begin(&slot->chunk, (uint32_t)bytes);
+	parse(slot);
+}
+
+static void map_words(void *arg)
+{
+	struct sp__loadslot *slot = arg;
+
+	sp__textchunk_map_words(&slot->chunk);
+}
+
+static void store(void *arg)
+{
+	struct sp__loadslot *slot = arg;
+
+	sp__fills_run(&slot->fills);
+}
+
+/*
+ * Waits for the task of a slot.  If there is one thread for tasks, this one meanwhile runs those
+ * that it has not begun.
+ */
+static void join(struct sp__tableload *l, struct sp__loadslot *slot)
+{
+	for (unsigned i = 0; l->threads == 1 && i < l->nslots && !sp__task_done(&slot->task); i++) {
+		struct sp__task *other = &l->slots[(l->at + i) % l->nslots].task;
+
+		if (sp__task_waits(other))
+			sp__task_join(other);
+	}
+	if (l->threads > 1)
+		sp__task_leave(&slot->task);
+	sp__task_join(&slot->task);
+}
+
+/* Waits until the oldest slot whose values are copied is free.  False: there is none. */
+static bool relieve(void *load)
+{
+	struct sp__tableload *l = load;
+
+	for (unsigned i = 0; i < l->nslots; i++) {
+		struct sp__loadslot *slot = &l->slots[(l->at + i) % l->nslots];
+
+		if (slot->state != SP__LOADSLOT_STORING)
+			continue;
+		join(l, slot);
+		slot->state = SP__LOADSLOT_FREE;
+		return true;
+	}
+	return false;
 }
 
 static void close_slots(struct sp__tableload *l)
@@ -34,6 +116,8 @@ static void close_slots(struct sp__tableload *l)
 		sp__task_join(&l->slots[i].task);
 		if (l->slots[i].chunk.opts)
 			sp__textchunk_close(&l->slots[i].chunk);
+		sp__fills_free(&l->slots[i].fills);
+		sp__part_close(l->parts, &l->slots[i].part);
 	}
 	free(l->slots);
 	l->slots = NULL;
@@ -56,6 +140,12 @@ static void set_sizes(struct sp__tableload *l, uint64_t bytes, uint64_t mean)
 	o->text_bytes = (uint32_t)(o->max_records * (mean + 1));
 }
 
+/* Returns the memory of a slot at least: there are fewer slots in less memory. */
+static uint64_t min_bytes(const struct sp__tableload *l)
+{
+	return l->in_order ? SLOT_BYTES_MIN : PART_SLOT_BYTES;
+}
+
 /* Opens slots whose text can have a record of `least` bytes. */
 static int open_slots(struct sp__tableload *l, uint64_t least)
 {
@@ -66,6 +156,10 @@ static int open_slots(struct sp__tableload *l, uint64_t least)
 	if (l->chunk_opts.record_bytes)
 		mean = l->chunk_opts.record_bytes;
 	l->nslots = l->threads + 1;
+	if (l->divided)
+		l->nslots = (unsigned)sp__max(sp__min(2 * l->nslots + 1, share / min_bytes(l)), 2);
+	l->at = l->parsing = 0;
+	share -= l->in_order ? 0 : sp__min(l->nslots * SP__TABLESOURCE_STREAM, share);
 	set_sizes(l, sp__min(share / l->nslots, SLOT_BYTES), mean);
 	if (l->chunk_opts.text_bytes < least) {
 		l->chunk_opts.text_bytes = (uint32_t)(least + least / 4);
@@ -77,123 +171,132 @@ static int open_slots(struct sp__tableload *l, uint64_t least)
 		l->nslots = 0;
 		rc = -ENOMEM;
 	}
-	for (unsigned i = 0; !rc && i < l->nslots; i++)
+	for (unsigned i = 0; !rc && i < l->nslots; i++) {
+		l->slots[i].fills.file = l->file;
+		l->slots[i].format = &l->format;
 		rc = sp__textchunk_open(&l->slots[i].chunk, &l->chunk_opts);
+	}
 	return rc ? sp__err(l->err, rc, "allocate", NULL, -1) : 0;
 }
 
-/* Writes where an error is: a line of an input, or a record. */
-static void put_place(const struct sp__tableload *l, const struct sp__textchunk_error *e, char *to,
-		      size_t bytes)
+/* Finds the places of the values that a slot has, or writes them. */
+static int put_values(struct sp__tableload *l, struct sp__loadslot *slot)
 {
-	uint64_t header = l->opts->header;
+	struct sp__textchunk *c = &slot->chunk;
+	int rc = sp__textchunk_add_words(c, &l->file->schema);
 
-	if (l->chunk_opts.record_bytes)
-		snprintf(to, bytes, "record %" PRIu64, l->lines + e->record);
+	if (rc)
+		return sp__tableload_chunk_error(l, c);
+	slot->fills.prepare = map_words;
+	slot->fills.prepare_arg = slot;
+	if (l->divided)
+		l->writer->slabs.fills = &slot->fills;
 	else
-		snprintf(to, bytes, "line %" PRIu64, l->lines + header + e->line + 1);
-}
-
-/* Describes a value that does not fit its column. */
-static int value_error(const struct sp__tableload *l, const struct sp__textchunk_error *e,
-		       const char *place)
-{
-	const char *const reasons[] = { "", "is not", "is out of the range of",
-					"is the value that stands for NULL in" };
-	const struct sp__table_column *c = &l->file->schema.columns[e->column];
-	const char *input = l->source.opts.inputs[l->input];
-	char type[SP__VALUE_TYPE_TEXT + 1], wider[SP__VALUE_TYPE_TEXT + 1];
-	struct sp__value_type other;
-
-	type[sp__value_type_print(&c->type, type)] = '\0';
-	if (!e->text)
-		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
-				"%s: column '%.64s': a value %s %s", place, c->name,
-				reasons[e->fit], type);
-	if (sp__text_null(e->text, e->bytes) && e->fit == SP__VALUE_RESERVED)
-		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
-				"%s: column '%.64s': a text begins with the byte 0xFF, which "
-				"stands for NULL: a table cannot have it",
-				place, c->name);
-	other = sp__value_type_wider(&c->type, e->text, e->bytes);
-	wider[sp__value_type_print(&other, wider)] = '\0';
-	return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
-			"%s: column '%.64s': '%.*s' %s %s; type %s would do", place, c->name,
-			(int)sp__min(e->bytes, TEXT_SHOWN), e->text,
-			e->fault == SP__TEXTCHUNK_WORDS ? "is one word too many for"
-							: reasons[e->fit],
-			type, wider);
-}
-
-/* Describes the error of a chunk. */
-static int chunk_error(struct sp__tableload *l, const struct sp__textchunk *c)
-{
-	const struct sp__textchunk_error *e = &c->error;
-	const struct sp__table_schema *s = &l->file->schema;
-	const char *input = l->source.opts.inputs[l->input];
-	char place[48];
-
-	put_place(l, e, place, sizeof(place));
-	if (e->rc == SP_EBUDGET)
-		return sp__errf(l->err, e->rc, "load", input, -1,
-				"the words of column '%.64s' exceed the memory: choose -S %" PRIu64
-				" or more, or the type text",
-				s->columns[e->column].name,
-				2 * sp__max(l->opts->run.memory_bytes, l->memory));
-	if (e->rc && e->rc != -ENOSPC)
-		return sp__err(l->err, e->rc, "allocate", NULL, -1);
-	if (e->fault == SP__TEXTCHUNK_FIELDS)
-		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
-				e->fields > s->n ? "%s: more than %" PRIu32 " field%s"
-						 : "%s: %" PRIu32 " field%s, too few",
-				place, e->fields > s->n ? s->n : e->fields,
-				(e->fields > s->n ? s->n : e->fields) == 1 ? "" : "s");
-	if (e->fault == SP__TEXTCHUNK_NULL)
-		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
-				"%s: column '%.64s' is not null, and has no value here", place,
-				s->columns[e->column].name);
-	l->misfit = sp__table_schema_find(&l->described, s->columns[e->column].name,
-					  strlen(s->columns[e->column].name)) < 0;
-	return value_error(l, e, place);
-}
-
-/* Writes the values that a slot has. */
-static int put_values(struct sp__tableload *l, struct sp__textchunk *c)
-{
-	int rc = sp__textchunk_map_words(c, &l->file->schema);
-
-	if (!rc)
-		rc = sp__tablewriter_put(l->writer, c->records, c->values);
-	else
-		rc = chunk_error(l, c);
+		map_words(slot);
+	rc = sp__tablewriter_put(l->writer, c->records, c->values);
+	l->writer->slabs.fills = NULL;
 	return rc;
 }
 
-/* Ends a slot: waits for its task, and writes its values. */
-static int end_slot(struct sp__tableload *l, struct sp__loadslot *slot)
+/* Puts the values of all records in the text of a slot. */
+static int put_text(struct sp__tableload *l, struct sp__loadslot *slot)
 {
 	struct sp__textchunk *c = &slot->chunk;
-	int rc;
+	int rc = put_values(l, slot);
 
-	sp__task_join(&slot->task);
-	slot->busy = false;
-	if (slot->input != l->input) {
-		l->input = slot->input;
-		l->lines = 0;
-	}
-	rc = put_values(l, c);
 	while (!rc && slot->more) {
+		store(slot);
 		parse(slot);
-		rc = put_values(l, c);
+		rc = put_values(l, slot);
 	}
 	if (!rc && c->error.fault)
-		rc = chunk_error(l, c);
+		rc = sp__tableload_chunk_error(l, c);
 	l->lines += c->lines;
 	l->inexact |= c->inexact;
 	l->other_ends += c->other_ends;
 	l->last_other = c->last_other;
 	sp__charge_work(&l->file->env, c->first + c->records, 0, c->bytes);
 	sp__charge_values(&l->file->env, (uint64_t)(c->first + c->records) * l->file->schema.n, 0);
+	return rc;
+}
+
+/* Checks the length of the first record of a batch. */
+static int check_record(struct sp__tableload *l, const struct sp_batch *batch, size_t input,
+			uint64_t *bytes)
+{
+	*bytes = (uint64_t)(sp__rec_end(&l->format, batch->data, batch->bytes) - batch->data);
+	if (*bytes <= l->memory / 5)
+		return 0;
+	return sp__errf(l->err, SP_EBUDGET, "load", l->source.opts.inputs[input], -1,
+			"a record of %" PRIu64 " bytes is too long for the memory: choose "
+			"-S %" PRIu64 " or more",
+			*bytes, *bytes * 5);
+}
+
+/* Exchanges the chunk of a slot, which has been stored. */
+static int exchange_chunk(struct sp__tableload *l, struct sp__loadslot *slot,
+			  const struct sp__textchunk_opts *opts)
+{
+	int rc;
+
+	sp__textchunk_close(&slot->chunk);
+	rc = sp__textchunk_open(&slot->chunk, opts);
+	return rc ? sp__err(l->err, rc, "allocate", NULL, -1) : 0;
+}
+
+/* Puts the rest of a part, which is longer than the text of its slot, or has a long record. */
+static int put_rest(struct sp__tableload *l, struct sp__loadslot *slot)
+{
+	uint64_t bytes;
+	int rc = 0;
+
+	while (!rc && slot->unread) {
+		store(slot);
+		rc = check_record(l, &slot->batch, slot->input, &bytes);
+		slot->longer = l->chunk_opts;
+		slot->longer.text_bytes = (uint32_t)sp__max(slot->longer.text_bytes, bytes);
+		if (!rc && bytes > slot->chunk.opts->text_bytes)
+			rc = exchange_chunk(l, slot, &slot->longer);
+		if (rc)
+			break;
+		read_part(slot);
+		rc = put_text(l, slot);
+	}
+	if (!rc && slot->chunk.opts == &slot->longer) {
+		store(slot);
+		rc = exchange_chunk(l, slot, &l->chunk_opts);
+	}
+	return rc;
+}
+
+/* Describes why the part of a slot could not be read. */
+static int part_error(struct sp__tableload *l, const struct sp__loadslot *slot)
+{
+	l->miscut = slot->rc == SP__SCAN_MISCUT;
+	*l->err = slot->part.err;
+	return slot->rc;
+}
+
+/* Puts a slot: waits until it is parsed, puts its values, and has its task copy them. */
+static int put_slot(struct sp__tableload *l, struct sp__loadslot *slot)
+{
+	int rc;
+
+	join(l, slot);
+	slot->state = SP__LOADSLOT_FREE;
+	if (slot->input != l->input) {
+		l->input = slot->input;
+		l->lines = 0;
+	}
+	rc = put_text(l, slot);
+	if (!rc)
+		rc = put_rest(l, slot);
+	if (!rc && slot->rc)
+		rc = part_error(l, slot);
+	if (l->divided) {
+		slot->state = SP__LOADSLOT_STORING;
+		sp__task_start(&slot->task, store, slot);
+	}
 	return rc;
 }
 
@@ -223,15 +326,11 @@ static int next_batch(struct sp__tableload *l)
 /* Makes larger slots, after those in use have ended. */
 static int enlarge(struct sp__tableload *l)
 {
-	uint64_t bytes =
-		(uint64_t)(sp__rec_end(&l->format, l->batch.data, l->batch.bytes) - l->batch.data);
+	uint64_t bytes;
+	int rc = check_record(l, &l->batch, l->batch_input, &bytes);
 
-	if (bytes > l->memory / 5)
-		return sp__errf(l->err, SP_EBUDGET, "load", l->source.opts.inputs[l->batch_input],
-				-1,
-				"a record of %" PRIu64 " bytes is too long for the memory: choose "
-				"-S %" PRIu64 " or more",
-				bytes, bytes * 5);
+	if (rc)
+		return rc;
 	close_slots(l);
 	return open_slots(l, bytes);
 }
@@ -240,7 +339,7 @@ static int enlarge(struct sp__tableload *l)
  * Fills a slot with records of one input.  Returns SP_READY; SP_END if there are no more; SP_LATER
  * if the next record needs a larger slot; or an error.
  */
-static int fill(struct sp__tableload *l, struct sp__loadslot *slot)
+static int fill_text(struct sp__tableload *l, struct sp__loadslot *slot)
 {
 	const size_t capacity = l->chunk_opts.text_bytes;
 	size_t bytes = 0, n = 0;
@@ -262,57 +361,114 @@ static int fill(struct sp__tableload *l, struct sp__loadslot *slot)
 	}
 	if (rc < 0)
 		return rc;
-	if (l->opts->progress)
-		l->opts->progress(l->opts->progress_arg, 0, sp__tablesource_done(&l->source),
-				  l->source.total);
 	sp__textchunk_begin(&slot->chunk, (uint32_t)bytes);
 	return bytes ? SP_READY : rc == SP_END ? SP_END : SP_LATER;
 }
 
-/* Ends all slots, the oldest first; `next` is the oldest. */
-static int end_slots(struct sp__tableload *l, unsigned next)
+/* Puts the oldest slot that is parsed. */
+static int put_oldest(struct sp__tableload *l)
+{
+	struct sp__loadslot *slot = &l->slots[(l->at + l->nslots - l->parsing) % l->nslots];
+
+	l->parsing--;
+	return put_slot(l, slot);
+}
+
+/* Puts all slots, and waits until their values are copied. */
+static int put_slots(struct sp__tableload *l)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; !rc && i < l->nslots; i++) {
-		struct sp__loadslot *slot = &l->slots[(next + i) % l->nslots];
-
-		if (slot->busy)
-			rc = end_slot(l, slot);
-	}
+	while (!rc && l->parsing)
+		rc = put_oldest(l);
+	while (relieve(l))
+		;
 	return rc;
+}
+
+/* Fills a slot, or gives it the next part.  Returns as fill_text(). */
+static int fill(struct sp__tableload *l, struct sp__loadslot *slot)
+{
+	uint64_t done;
+	int rc;
+
+	if (l->parts) {
+		rc = sp__parts_next(l->parts, &slot->part);
+		if (rc < 0)
+			*l->err = slot->part.err;
+		slot->input = slot->part.input;
+		slot->batch.bytes = 0;
+		l->given += rc == SP_READY ? slot->part.bytes : 0;
+		done = l->given;
+	} else {
+		rc = fill_text(l, slot);
+		done = sp__tablesource_done(&l->source);
+	}
+	if (rc >= 0 && l->opts->progress)
+		l->opts->progress(l->opts->progress_arg, 0, done, l->source.total);
+	return rc;
+}
+
+/* Returns the slots that are parsed while others are copied. */
+static unsigned max_parsing(const struct sp__tableload *l)
+{
+	return l->divided ? (l->nslots + 1) / 2 : l->nslots;
+}
+
+/* Ends after an error of reading; one of the records before it is the first one. */
+static int end_early(struct sp__tableload *l, int rc)
+{
+	const struct sp_errinfo err = *l->err;
+	int other = put_slots(l);
+
+	if (!other)
+		*l->err = err;
+	return other ? other : rc;
 }
 
 static int load(struct sp__tableload *l)
 {
-	unsigned k = 0;
-	bool more;
-	int rc = 0;
+	int rc;
 
 	for (;;) {
-		struct sp__loadslot *slot = &l->slots[k];
+		struct sp__loadslot *slot = &l->slots[l->at];
 
-		if (slot->busy)
-			rc = end_slot(l, slot);
-		if (rc)
-			return rc;
+		if (l->parsing == max_parsing(l)) {
+			rc = put_oldest(l);
+			if (rc)
+				return rc;
+		}
+		if (slot->state == SP__LOADSLOT_STORING)
+			join(l, slot);
+		slot->state = SP__LOADSLOT_FREE;
 		rc = fill(l, slot);
 		if (rc == SP_READY) {
-			slot->busy = true;
-			sp__task_start(&slot->task, parse, slot);
-			k = (k + 1) % l->nslots;
-			rc = 0;
+			slot->state = SP__LOADSLOT_PARSING;
+			sp__task_start(&slot->task, l->parts ? read_part : parse, slot);
+			l->at = (l->at + 1) % l->nslots;
+			l->parsing++;
 			continue;
 		}
 		if (rc < 0)
+			return end_early(l, rc);
+		if (rc == SP_END)
+			return put_slots(l);
+		rc = put_slots(l);
+		if (!rc)
+			rc = enlarge(l);
+		if (rc)
 			return rc;
-		more = rc == SP_LATER;
-		rc = end_slots(l, k);
-		if (rc || !more)
-			return rc;
-		rc = enlarge(l);
-		k = 0;
 	}
+}
+
+/* Has tasks read the inputs from their beginnings, if that is possible. */
+static void open_parts(struct sp__tableload *l)
+{
+	if (sp__tablesource_divide(&l->source, l->chunk_opts.text_bytes / 8 * 5, &l->part_opts,
+				   &l->parts))
+		return;
+	l->ahead.bytes = 0;
+	sp__bytes_release(&l->kept, &l->env.budget);
 }
 
 int sp__tableload_records(struct sp__tableload *l)
@@ -327,15 +483,26 @@ int sp__tableload_records(struct sp__tableload *l)
 			l->format.kind == SP_REC_FIXED ? (uint32_t)l->format.fixed_bytes : 0,
 		.budget = &l->env.budget,
 	};
+	l->divided = !l->file->volume->machine;
+	l->in_order |= !l->divided || l->memory / 4 < 3 * PART_SLOT_BYTES;
+	l->miscut = false;
+	if (l->divided)
+		sp__tablewriter_divide(l->writer, relieve, l);
 	l->batch = (struct sp_batch){ NULL, 0 };
 	l->input = l->batch_input = 0;
 	l->lines = 0;
 	l->inexact = l->misfit = l->last_other = false;
-	l->other_ends = 0;
+	l->other_ends = l->given = 0;
 	rc = open_slots(l, 1);
+	if (!rc && !l->in_order)
+		open_parts(l);
 	if (!rc)
 		rc = load(l);
+	if (!rc && l->parts)
+		rc = sp__tablesource_end_parts(&l->source, l->parts);
 	close_slots(l);
+	sp__parts_close(l->parts);
+	l->parts = NULL;
 	return rc;
 }
 

@@ -117,6 +117,36 @@ same_output()
 	"$xtable" scan t | cmp "$in" -
 }
 
+@test "CSV whose texts look like records is cut again, and loads the same table" {
+	local threads
+
+	{
+		seq -f '%.0f,"text ""1"""' 20000
+		echo '0,"'
+		yes 'x,""y""' | head -n 300000
+		echo '"'
+		seq -f '%.0f,"last"' 20000
+	} >in.csv
+	"$xtable" load want --seed=1 --csv --types a:u32,b:text --parallel=1 <in.csv
+	for threads in "${counts[@]}"; do
+		"$xtable" load t --seed=1 --overwrite --csv --types a:u32,b:text \
+			--parallel="$threads" in.csv
+		cmp want t
+	done
+	"$xtable" scan t | cmp in.csv -
+}
+
+@test "the first wrong record is named, and no table is left" {
+	local threads
+
+	{ seq 200000; echo x; seq 200000; echo y; } >bad
+	for threads in "${counts[@]}"; do
+		run -2 "$xtable" load t --types a:u32 --parallel="$threads" bad
+		[[ $output == "xtable: bad: line 200001: column 'a': 'x' is not u32"* ]]
+		[ ! -e t ]
+	done
+}
+
 @test "records that are appended make the same table" {
 	local in="$BATS_FILE_TMPDIR/lineitem" threads
 

@@ -177,7 +177,8 @@ static uint64_t parse(struct sp__textchunk *c, uint32_t *records)
 	sp__textchunk_begin(c, in.bytes);
 	while (more) {
 		more = sp__textchunk_parse(c);
-		wrong += c->first != *records || sp__textchunk_map_words(c, &in.schema);
+		wrong += c->first != *records || sp__textchunk_add_words(c, &in.schema);
+		sp__textchunk_map_words(c);
 		for (uint32_t i = 0; i < c->records; i++, ++*records)
 			for (uint32_t k = 0; k < in.schema.n; k++)
 				wrong += !same_value(c, k, i, &in.fields[*records][k]);

@@ -87,17 +87,17 @@ static uint64_t put_row(struct sp__texts *x, uint64_t first, uint32_t n, uint32_
 {
 	struct sp__text_ref refs[64];
 	uint64_t end[TEXT_COLUMNS] = { 0 }, wrong = 0;
-	uint32_t ends[64], part;
+	uint32_t part;
 
 	for (uint32_t done = 0; done < n; done += part) {
 		part = (uint32_t)sp__min(n - done, 64);
 		for (uint32_t c = 0; c < TEXT_COLUMNS; c++) {
 			for (uint32_t i = 0; i < part; i++)
 				refs[i] = text_of(first + done + i, c, max);
-			wrong += sp__texts_add(x, c, texts, refs, part, ends) != 0;
+			wrong += sp__texts_add(x, c, texts, refs, part) != 0;
 			for (uint32_t i = 0; i < part; i++) {
 				end[c] += refs[i].bytes == SP__TEXT_REF_NULL ? 1 : refs[i].bytes;
-				wrong += ends[i] != end[c];
+				wrong += refs[i].at != end[c];
 			}
 		}
 		wrong += sp__texts_limit(x, (double)(done + part) / n) != 0;

@@ -75,11 +75,7 @@ struct sp_table_query {
 	enum sp_table_format format;
 	bool discard; /* read and check records, and print nothing; aggregates are printed */
 	uint64_t ahead_bytes; /* read ahead of each column group; 0: as memory allows */
-	/*
-	 * NULL, or a descriptor, open for writing, which the caller keeps.  If it is a regular file
-	 * that is not open for appending, the output is written from its offset on by several
-	 * threads, and the sink gets nothing.  The offset is then behind the output.
-	 */
+	/* Borrowed.  A file, not open for appending: tasks write the output, the sink gets none. */
 	const int *fd;
 };
 

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/minmax.h"
+#include "base/whole.h"
 #include "table/input/source.h"
 
 /* Adds the size of an input; false: it is not a regular file. */
@@ -136,5 +138,68 @@ int sp__tablesource_rewind(struct sp__tablesource *s)
 	s->input = 0;
 	s->ended = s->no_newline = s->no_newlines = false;
 	s->bytes = 0;
+	return 0;
+}
+
+int sp__tablesource_divide(struct sp__tablesource *s, uint64_t part_bytes,
+			   struct sp__scan_opts *opts, struct sp__parts **parts)
+{
+	/* Headers of several inputs are compared byte by byte. */
+	if ((s->opts.header && s->opts.n > 1) || sp__tablesource_rewind(s))
+		return SP_EUNSUP;
+	*opts = (struct sp__scan_opts){ .format = s->opts.format,
+					.inputs = s->opts.inputs,
+					.ninputs = s->opts.n,
+					.header_records = s->opts.header,
+					.separator = s->opts.format.separator,
+					.stream = sp__env_reading(s->env),
+					.err = s->err };
+	opts->stream.chunk_bytes = sp__min(opts->stream.chunk_bytes, SP__PART_MIN_BYTES);
+	opts->stream.depth = sp__min(opts->stream.depth,
+				     (unsigned)(SP__TABLESOURCE_STREAM / SP__PART_MIN_BYTES));
+	/* Another error comes again. */
+	if (sp__parts_open(parts, opts, part_bytes))
+		*parts = NULL;
+	if (!*parts)
+		*s->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	return 0;
+}
+
+/* Finds whether the last line of an input has an end. */
+static int note_newline(struct sp__tablesource *s, const char *name)
+{
+	int fd = sp__input_open(name, s->err);
+	uint64_t bytes = fd < 0 ? 0 : sp__file_bytes(fd);
+	ssize_t n = 0;
+	char last = '\n';
+
+	if (fd < 0)
+		return fd;
+	if (bytes)
+		n = sp__read_whole(fd, &last, 1, bytes - 1);
+	sp__input_close(name, fd);
+	s->no_newlines |= s->no_newline;
+	s->no_newline = last != '\n';
+	return n < 0 ? sp__err(s->err, (int)n, "read", name, -1) : 0;
+}
+
+int sp__tablesource_end_parts(struct sp__tablesource *s, struct sp__parts *parts)
+{
+	struct sp_batch header = { NULL, 0 };
+	struct sp__io_counters io;
+	int rc = sp__parts_end(parts);
+
+	for (size_t i = 0; !rc && s->opts.format.kind != SP_REC_FIXED && i < s->opts.n; i++)
+		rc = note_newline(s, s->opts.inputs[i]);
+	if (rc)
+		return rc;
+	sp__parts_header(parts, &header);
+	if (!s->header_known && sp__bytes_set(&s->header, header.data, header.bytes, NULL))
+		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	s->header_known = s->ended = true;
+	s->bytes = sp__parts_bytes(parts);
+	sp__parts_counters(parts, &io);
+	sp__io_add(&s->io, &io);
+	snprintf(s->engine, sizeof(s->engine), "%s", sp__parts_engine(parts));
 	return 0;
 }

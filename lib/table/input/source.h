@@ -6,8 +6,10 @@
  */
 #pragma once
 
-#include "flow/scan.h"
+#include "flow/parts.h"
 #include "run/env.h"
+
+#define SP__TABLESOURCE_STREAM (2 * SP__PART_MIN_BYTES) /* memory of the stream of a part */
 
 struct sp__tablesource_opts {
 	const char *const *inputs; /* paths; "-": standard input */
@@ -47,6 +49,18 @@ void sp__tablesource_close(struct sp__tablesource *s);
  * if the header of an input differs from that of the first one; or another error.
  */
 SP_MUST_CHECK int sp__tablesource_next(struct sp__tablesource *s, struct sp_batch *batch);
+/*
+ * Starts from the beginning, and opens all inputs in parts of about part_bytes, to be read by
+ * several threads.  opts: set, must stay. *parts: NULL: they are read in order.  Returns 0; or
+ * SP_EUNSUP, with nothing changed, if the inputs cannot be read again.
+ */
+SP_MUST_CHECK int sp__tablesource_divide(struct sp__tablesource *s, uint64_t part_bytes,
+					 struct sp__scan_opts *opts, struct sp__parts **parts);
+/*
+ * Notes facts about the inputs when all parts have been read.  Returns 0; or an error, such as
+ * SP_EFORMAT if an input has changed.
+ */
+SP_MUST_CHECK int sp__tablesource_end_parts(struct sp__tablesource *s, struct sp__parts *parts);
 /* Returns the bytes of text that have been returned. */
 uint64_t sp__tablesource_done(const struct sp__tablesource *s);
 /* Starts from the beginning.  Returns 0; or SP_EUNSUP if an input is not a regular file. */

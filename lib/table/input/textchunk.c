@@ -169,7 +169,7 @@ static int refuse_word(struct sp__textchunk *c, uint32_t column, bool narrow, in
 	return rc;
 }
 
-int sp__textchunk_map_words(struct sp__textchunk *c, struct sp__table_schema *table)
+int sp__textchunk_add_words(struct sp__textchunk *c, struct sp__table_schema *table)
 {
 	for (uint32_t i = 0; i < table->n; i++) {
 		const struct sp__value_type *t = &table->columns[i].type;
@@ -180,7 +180,15 @@ int sp__textchunk_map_words(struct sp__textchunk *c, struct sp__table_schema *ta
 		rc = add_words(&c->columns[i], t, &table->columns[i].words);
 		if (rc)
 			return refuse_word(c, i, t->bytes == 1, rc);
-		map_codes(&c->columns[i], t, c->records);
 	}
 	return 0;
+}
+
+void sp__textchunk_map_words(struct sp__textchunk *c)
+{
+	const struct sp__table_schema *s = c->opts->schema;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->columns[i].type.kind == 'w' && c->records)
+			map_codes(&c->columns[i], &s->columns[i].type, c->records);
 }

@@ -4,7 +4,8 @@
  * parse several chunks at a time.
  *
  * Codes of dictionaries are those of the chunk's own words until sp__textchunk_map_words() has
- * exchanged them for the table's, chunk by chunk in the order of the input.
+ * exchanged them for the table's, which sp__textchunk_add_words() gives them chunk by chunk in the
+ * order of the input.
  *
  * Thread rule: a chunk belongs to one thread at a time; the options are immutable.
  */
@@ -91,7 +92,9 @@ bool sp__textchunk_parse(struct sp__textchunk *c);
 /* fixed.c: the same for records of fixed length, which have the values as they are stored. */
 bool sp__textchunk_take_fixed(struct sp__textchunk *c);
 /*
- * Exchanges the codes of the chunk's words for those of the table's dictionaries, to which it adds
- * new words.  Returns 0; or SP_EBUDGET, -ENOMEM or -ENOSPC with c->error set.
+ * Adds new words of the chunk to the table's dictionaries.  Returns 0; or SP_EBUDGET, -ENOMEM or
+ * -ENOSPC with c->error set.
  */
-SP_MUST_CHECK int sp__textchunk_map_words(struct sp__textchunk *c, struct sp__table_schema *table);
+SP_MUST_CHECK int sp__textchunk_add_words(struct sp__textchunk *c, struct sp__table_schema *table);
+/* Exchanges the codes of the chunk's words, which were added, for those of the table's. */
+void sp__textchunk_map_words(struct sp__textchunk *c);

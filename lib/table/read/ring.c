@@ -22,8 +22,8 @@
 #include "table/read/frames.h"
 #include "table/read/ring.h"
 
-#define SHARE 4	  /* of the memory of a slot, that its cells can have */
-#define DEPTH 128 /* requests outstanding */
+#define SHARE 4			       /* of the memory of a slot, that its cells can have */
+#define DEPTH 128		       /* requests outstanding */
 #define COPY_BYTES (UINT64_C(1) << 20) /* of a window that is copied: there are enough of them */
 
 unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_layout *l,
@@ -274,6 +274,8 @@ static void help(struct sp__window_ring *r)
 		if (s->state == SP__SLOT_WORKING && sp__task_waits(&s->task))
 			sp__task_join(&s->task);
 	}
+	if (!r->helps)
+		sp__task_leave(head);
 	sp__task_join(&r->slots[r->head].task);
 }
 

@@ -32,8 +32,8 @@ struct sp__window_slot {
 	struct sp__bytes out; /* output */
 	uint64_t records, matched;
 	struct sp__task task;
-	struct sp_errinfo err; /* of the task */
-	int rc;		       /* of the task; SP_LATER: its texts are to be requested */
+	struct sp_errinfo err;	   /* of the task */
+	int rc;			   /* of the task; SP_LATER: its texts are to be requested */
 	struct sp__filesink *file; /* that gets the output, ... */
 	uint64_t at;		   /* ... at this offset */
 };

@@ -16,6 +16,6 @@ struct sp__text_ref {
 
 struct sp__column_values {
 	const uint8_t *values; /* one behind the other as they are stored; or, for a text column, */
-	const struct sp__text_ref *refs; /* the texts, ... */
-	const char *base;		 /* ... and what they refer to */
+	struct sp__text_ref *refs; /* the texts, changed by the writer, ... */
+	const char *base;	   /* ... and what they refer to */
 };

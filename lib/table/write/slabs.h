@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers of consecutive cells that are written asynchronously, one request each.
+ * Buffers of consecutive cells, which are sealed and written, one request each.
  *
  * A buffer belongs to the user that got it until sp__slab_write() or sp__slab_give(), then to the
- * pool.
+ * pool.  If tasks copy values to a buffer, each has a use of it.  The thread that ends the last use
+ * seals the cells.  It also writes them, if that needs no queue: then the pool's thread would be
+ * one that all bytes pass.
  *
- * Thread rule: one thread uses a pool.
+ * Thread rule: one thread uses a pool; other threads only call sp__slab_end_use().
  */
 #pragma once
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include "table/file/file.h"
 
 #define SP__SLABS_DEPTH 64		   /* requests outstanding, by default */
@@ -19,9 +23,19 @@ struct sp__slab {
 	struct sp__io_owner owner; /* must be first */
 	struct sp__request request;
 	struct sp__slabs *pool;
-	struct sp__slab *next; /* of the free ones */
+	struct sp__slab *next; /* of the free ones, or those that are sealed */
 	uint8_t *data;	       /* of the pool's cells */
+	uint32_t *records;     /* of each cell; set by the user if they are values */
+	atomic_uint uses;      /* the user's, and those of tasks */
+	/* Set by sp__slab_write(): */
+	uint64_t first;
+	uint32_t cells;
+	enum sp__cell_kind kind;
+	bool used;   /* it has other bytes than zeros */
+	bool copied; /* the cells had other numbers, under which their digests were added */
 };
+
+struct sp__fills;
 
 struct sp__slabs {
 	struct sp__requests requests;
@@ -31,9 +45,25 @@ struct sp__slabs {
 	unsigned n, depth;	    /* buffers; requests outstanding, at most */
 	uint8_t *memory;
 	uint64_t memory_bytes;
-	struct sp__slab *all, *free;
-	int error; /* the first one of a request */
+	uint32_t *records;
+	struct sp__slab *all;
 	uint64_t cells_written;
+	bool queued; /* the file is written by a queue in any case */
+	bool plain;  /* it is written without one; free buffers have zeros */
+	/*
+	 * Set by a user whose tasks copy values; NULL: its thread does.  relieve() waits for the
+	 * oldest task that has uses, and returns false if there is none.
+	 */
+	struct sp__fills *fills;
+	bool (*relieve)(void *arg);
+	void *relieve_arg;
+	pthread_mutex_t lock; /* protects the following members */
+	struct sp__slab *free;
+	struct sp__slab *sealed;   /* the pool's thread requests to write them */
+	uint64_t contents;	   /* sum of the digests of cells that were written */
+	struct sp__io_counters io; /* of writes without a queue */
+	int error;		   /* the first one */
+	struct sp_errinfo failed;  /* describes it */
 };
 
 /* Returns the cells of each of n buffers that have at most so many bytes together. */
@@ -49,16 +79,29 @@ SP_MUST_CHECK int sp__slabs_open(struct sp__slabs *s, const struct sp__queue_opt
 /* Waits for outstanding requests.  Accepts a struct that is all zero. */
 void sp__slabs_close(struct sp__slabs *s);
 
-/* Gets a buffer of unknown contents; waits for one if all are being written. */
+/*
+ * Has the threads that end the last uses write buffers without a queue, if possible; free buffers
+ * then have zeros.
+ */
+void sp__slabs_write_plain(struct sp__slabs *s);
+/* Gets a buffer of unknown contents, or of zeros; waits for one if all are being written. */
 SP_MUST_CHECK int sp__slabs_get(struct sp__slabs *s, struct sp__slab **slab);
 /* Gives a buffer back without writing it. */
-static inline void sp__slab_give(struct sp__slab *slab)
+void sp__slab_give(struct sp__slab *slab);
+/* Seals the first cells of a buffer as these cells of the file, and writes them. */
+SP_MUST_CHECK int sp__slab_write(struct sp__slab *slab, uint64_t first, uint32_t cells,
+				 enum sp__cell_kind kind);
+/* Adds a use, before sp__slab_write(). */
+static inline void sp__slab_add_use(struct sp__slab *slab)
 {
-	slab->next = slab->pool->free;
-	slab->pool->free = slab;
+	atomic_fetch_add(&slab->uses, 1);
 }
-/* Writes the first cells of a buffer to these cells of the file. */
-SP_MUST_CHECK int sp__slab_write(struct sp__slab *slab, uint64_t first, uint32_t cells);
+/* Ends a use. */
+void sp__slab_end_use(struct sp__slab *slab);
+/* Waits until all uses but the user's have ended. */
+void sp__slab_own(struct sp__slab *slab);
+/* Seals the first cells of a buffer that has no other use, without writing it. */
+void sp__slab_seal(struct sp__slab *slab, uint64_t first, uint32_t cells, enum sp__cell_kind kind);
 /*
  * Reads these cells of the file into the buffer, which stays the caller's, after all buffers are
  * written.

@@ -48,7 +48,7 @@ int sp__texts_flush(struct sp__texts *t)
 	struct sp__slab *out = t->out;
 
 	t->out = NULL;
-	return out ? sp__slab_write(out, t->first_out, t->cells_out) : 0;
+	return out ? sp__slab_write(out, t->first_out, t->cells_out, SP__CELL_TEXT) : 0;
 }
 
 /* Completes the cell of this number, with n bytes; n is at most a payload. */
@@ -70,8 +70,6 @@ static int put_cell(struct sp__texts *t, uint64_t number, const char *text, uint
 	cell = t->out->data + (size_t)t->cells_out++ * cell_bytes;
 	memcpy(cell, text, n);
 	memset(cell + n, 0, payload(t) - n);
-	sp__cell_seal(cell, cell_bytes, 0, SP__CELL_TEXT, t->file->superblock.id, number);
-	t->contents += sp__cell_digest(cell, cell_bytes, number);
 	return 0;
 }
 
@@ -93,7 +91,6 @@ static int release(struct sp__texts *t, uint64_t first, uint64_t cells)
 /* Copies n cells that were written, whose checksums depend on their numbers. */
 static int copy_cells(struct sp__texts *t, uint64_t from, uint64_t to, uint64_t n)
 {
-	const uint32_t cell_bytes = t->slabs->cell_bytes;
 	int rc = sp__texts_flush(t);
 
 	for (uint32_t cells; !rc && n; from += cells, to += cells, n -= cells) {
@@ -103,11 +100,10 @@ static int copy_cells(struct sp__texts *t, uint64_t from, uint64_t to, uint64_t 
 		rc = sp__slabs_get(t->slabs, &slab);
 		if (!rc)
 			rc = sp__slab_read(slab, from, cells);
-		for (uint32_t i = 0; !rc && i < cells; i++)
-			sp__cell_seal(slab->data + (size_t)i * cell_bytes, cell_bytes, 0,
-				      SP__CELL_TEXT, t->file->superblock.id, to + i);
-		if (!rc)
-			rc = sp__slab_write(slab, to, cells);
+		if (rc)
+			break;
+		slab->copied = true;
+		rc = sp__slab_write(slab, to, cells, SP__CELL_TEXT);
 	}
 	return rc;
 }
@@ -231,22 +227,22 @@ int sp__texts_continue(struct sp__texts *t, uint32_t k, struct sp__tablefile *fi
 	return rc;
 }
 
-/* Computes the end of each text.  Returns the end of the last one. */
-static uint64_t add_up(const struct sp__text_ref *refs, size_t n, uint64_t end, uint32_t *ends)
+/* Returns the bytes of texts as they are stored. */
+static uint64_t add_up(const struct sp__text_ref *refs, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		end += refs[i].bytes == SP__TEXT_REF_NULL ? 1 : refs[i].bytes;
-		ends[i] = (uint32_t)end;
-	}
-	return end;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += refs[i].bytes == SP__TEXT_REF_NULL ? 1 : refs[i].bytes;
+	return bytes;
 }
 
-int sp__texts_add(struct sp__texts *t, uint32_t k, const char *base,
-		  const struct sp__text_ref *refs, size_t n, uint32_t *ends)
+int sp__texts_add(struct sp__texts *t, uint32_t k, const char *base, struct sp__text_ref *refs,
+		  size_t n)
 {
 	struct sp__text_column *c = &t->columns[k];
-	uint64_t end = add_up(refs, n, c->bytes, ends), bytes = end - c->bytes;
-	char *to;
+	const uint64_t bytes = add_up(refs, n), end = c->bytes + bytes;
+	char *begin, *to;
 
 	if (end > UINT32_MAX)
 		return sp__errf(t->err, -EFBIG, "write", t->file->path, -1,
@@ -255,14 +251,16 @@ int sp__texts_add(struct sp__texts *t, uint32_t k, const char *base,
 	if (sp__bytes_reserve(&c->pending, c->pending.bytes + bytes + SP__COPY_SHORT,
 			      &t->file->env.budget))
 		return sp__err(t->err, -ENOMEM, "allocate", NULL, -1);
-	to = c->pending.data + c->pending.bytes;
-	for (size_t i = 0; i < n; i++)
+	begin = to = c->pending.data + c->pending.bytes;
+	for (size_t i = 0; i < n; i++) {
 		if (refs[i].bytes == SP__TEXT_REF_NULL) {
 			*to++ = (char)SP__TEXT_NULL;
 		} else {
 			sp__copy_record(to, base + refs[i].at, refs[i].bytes);
 			to += refs[i].bytes;
 		}
+		refs[i].at = (uint32_t)(c->bytes + (uint64_t)(to - begin));
+	}
 	c->bytes = end;
 	c->pending.bytes += bytes;
 	t->pending += bytes;

@@ -31,7 +31,6 @@ struct sp__texts {
 	struct sp__slab *out;	       /* cells that are complete, from first_out on; or NULL */
 	uint64_t first_out;
 	uint32_t cells_out;
-	uint64_t contents; /* sum of the digests of cells */
 };
 
 /* Prepares n columns of text, which may keep about max_pending bytes in memory. */
@@ -45,9 +44,9 @@ void sp__texts_close(struct sp__texts *t);
  */
 SP_MUST_CHECK int sp__texts_continue(struct sp__texts *t, uint32_t k, struct sp__tablefile *file,
 				     const struct sp__text_place *place, double done);
-/* Adds texts of n records to column k, and computes their ends. */
+/* Adds texts of n records to column k, and puts their ends in place of their offsets. */
 SP_MUST_CHECK int sp__texts_add(struct sp__texts *t, uint32_t k, const char *base,
-				const struct sp__text_ref *refs, size_t n, uint32_t *ends);
+				struct sp__text_ref *refs, size_t n);
 /*
  * Writes texts if more than max_pending bytes are in memory.  done: the share of the directory
  * row's records that have been added, to estimate the length of the rest.

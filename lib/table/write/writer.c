@@ -4,28 +4,29 @@
  *
  * Algorithm: records are added in steps, which end at multiples of `step` records and at the end of
  * a directory row.  A step adds texts and bounds column by column, then copies values column group
- * by column group.  Each column group has a buffer of consecutive cells, which is written when it
- * is full or when the column group's run in the strip ends; then the buffer is exchanged for a free
- * one.  If lanes are apart, each lane has a buffer.
+ * by column group, or notes those that tasks copy (fills.h).  Each column group has a buffer of
+ * consecutive cells, which is written when it is full or when the column group's run in the strip
+ * ends; then the buffer is exchanged for a free one.  If lanes are apart, each lane has a buffer.
  *
  * A strip gets its cells in the file when its first record comes, so the texts of its records
  * follow it (file/space.c).
  *
  * Memory: a buffer for each line of cells, one for texts, and SPARE for writes that are
- * outstanding, in half of memory_bytes; texts of a directory row in a quarter.  One cell per buffer
- * is the minimum.
+ * outstanding, in half of memory_bytes, and with enough memory another one for each line; texts of
+ * a directory row in a quarter.  One cell per buffer is the minimum.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/file/cell.h"
 #include "table/file/redo.h"
-#include "table/values/strided.h"
 #include "table/write/writer.h"
 
 #define SPARE 4
+#define MORE_BYTES 65536 /* of each of more buffers, at least */
 #define STEP_MAX 256
 #define STEP_MIN 16
 #define STEP_VALUES 2048 /* texts */
@@ -35,7 +36,7 @@ static int no_memory(const struct sp__tablewriter *w)
 	return sp__err(w->err, -ENOMEM, "allocate", NULL, -1);
 }
 
-/* Numbers the columns of text; begins their bounds and those of the others. */
+/* Numbers the columns of text. */
 static int open_columns(struct sp__tablewriter *w, uint64_t memory_bytes)
 {
 	const struct sp__table_schema *s = &w->file->schema;
@@ -43,25 +44,29 @@ static int open_columns(struct sp__tablewriter *w, uint64_t memory_bytes)
 	int rc;
 
 	w->text_columns = calloc(s->n, sizeof(*w->text_columns));
-	w->bounds = calloc(s->n, sizeof(*w->bounds));
-	w->places = calloc(s->n, sizeof(*w->places));
-	w->values = calloc(s->n, sizeof(*w->values));
 	w->row = calloc(1, sp__directory_row_bytes(w->file) + 1);
-	if (!w->text_columns || !w->bounds || !w->places || !w->values || !w->row)
+	if (!w->text_columns || !w->row)
 		return no_memory(w);
 	for (uint32_t i = 0; i < s->n; i++) {
 		w->text_columns[i] = texts;
 		texts += s->columns[i].type.kind == 't';
-		if (s->columns[i].bounds)
-			sp__bounds_begin(&w->bounds[i], &s->columns[i].type);
 	}
+	w->ntexts = texts;
 	w->step = (uint32_t)sp__min(STEP_MAX, sp__max(STEP_MIN, STEP_VALUES / (texts + 1)));
-	w->ends = calloc((size_t)texts * w->step + 1, sizeof(*w->ends));
-	if (!w->ends)
-		return no_memory(w);
 	rc = sp__texts_open(&w->texts, &w->slabs, w->file, texts, memory_bytes / 4, w->err);
 	w->texts.fresh = !w->file->superblock.slots.number;
 	return rc;
+}
+
+/*
+ * Returns the number of buffers.  If tasks copy values, those that are full are not written
+ * immediately, and the lines of columns of one width are full at the same time.
+ */
+static unsigned buffers(const struct sp__tablefile *file, uint64_t bytes)
+{
+	const unsigned least = file->layout.nlines + 1 + SPARE, more = least + file->layout.nlines;
+
+	return file->volume->machine || bytes / more < MORE_BYTES ? least : more;
 }
 
 int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
@@ -72,11 +77,20 @@ int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
 	int rc;
 
 	*w = (struct sp__tablewriter){ .file = file, .err = err };
+	TAILQ_INIT(&w->rows);
 	w->lines = calloc(l->nlines, sizeof(*w->lines));
 	if (!w->lines)
 		return no_memory(w);
-	rc = sp__slabs_open(&w->slabs, &queue, file, l->nlines + 1 + SPARE, memory_bytes / 2, err);
+	rc = sp__slabs_open(&w->slabs, &queue, file, buffers(file, memory_bytes / 2),
+			    memory_bytes / 2, err);
 	return rc ? rc : open_columns(w, memory_bytes);
+}
+
+void sp__tablewriter_divide(struct sp__tablewriter *w, bool (*relieve)(void *arg), void *arg)
+{
+	w->slabs.relieve = relieve;
+	w->slabs.relieve_arg = arg;
+	sp__slabs_write_plain(&w->slabs);
 }
 
 uint32_t sp__tablewriter_cells(const struct sp__table_layout *l, uint64_t memory_bytes)
@@ -91,32 +105,90 @@ void sp__tablewriter_note(const struct sp__tablewriter *w, struct sp_run_stats *
 	if (!q)
 		return;
 	sp__env_note_io(stats, sp__queue_counters(q));
+	sp__env_note_io(stats, &w->slabs.io);
 	snprintf(stats->engine, sizeof(stats->engine), "%s", sp__queue_engine(q));
+}
+
+static void free_row(struct sp__row_entry *r)
+{
+	if (!r)
+		return;
+	pthread_mutex_destroy(&r->lock);
+	free(r->bounds);
+	free(r->places);
+	free(r);
+}
+
+/* Returns an entry that is not used, or NULL. */
+static struct sp__row_entry *new_row(struct sp__tablewriter *w)
+{
+	struct sp__row_entry *r = w->spare;
+
+	w->spare = NULL;
+	if (r)
+		return r;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	pthread_mutex_init(&r->lock, NULL);
+	r->bounds = calloc(w->file->schema.n, sizeof(*r->bounds));
+	r->places = calloc(w->ntexts + 1, sizeof(*r->places));
+	if (!r->bounds || !r->places) {
+		free_row(r);
+		return NULL;
+	}
+	return r;
+}
+
+/* Returns the directory row that gets records; NULL: no memory. */
+static struct sp__row_entry *present_row(struct sp__tablewriter *w)
+{
+	const struct sp__table_schema *s = &w->file->schema;
+	struct sp__row_entry *r = TAILQ_LAST(&w->rows, sp__row_list);
+
+	if (r && !r->ended)
+		return r;
+	r = new_row(w);
+	if (!r)
+		return NULL;
+	r->number = w->records / sp__layout_row_records(&w->file->layout);
+	r->ended = false;
+	atomic_store(&r->uses, 0);
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->columns[i].bounds)
+			sp__bounds_begin(&r->bounds[i], &s->columns[i].type);
+	TAILQ_INSERT_TAIL(&w->rows, r, link);
+	return r;
 }
 
 void sp__tablewriter_close(struct sp__tablewriter *w)
 {
+	for (struct sp__row_entry *r; w->file && (r = TAILQ_FIRST(&w->rows));) {
+		TAILQ_REMOVE(&w->rows, r, link);
+		free_row(r);
+	}
+	free_row(w->spare);
 	sp__texts_close(&w->texts);
 	sp__slabs_close(&w->slabs);
 	free(w->lines);
 	free(w->text_columns);
-	free(w->ends);
-	free(w->bounds);
-	free(w->places);
-	free(w->values);
 	free(w->row);
 	*w = (struct sp__tablewriter){ 0 };
 }
 
+/* Writes the cells of a line; one of the state before goes to the journal. */
 static int write_cells(struct sp__tablewriter *w, struct sp__line_cells *g)
 {
 	struct sp__slab *slab = g->slab;
 	int rc;
 
 	g->slab = NULL;
+	g->fill = 0;
 	if (!g->old)
-		return sp__slab_write(slab, g->first, g->cells);
+		return sp__slab_write(slab, g->first, g->cells, SP__CELL_VALUES);
 	g->old = false;
+	sp__slab_own(slab);
+	sp__slab_seal(slab, g->first, 1, SP__CELL_VALUES);
 	rc = sp__redo_put(w->file, g->first, slab->data, w->err);
 	sp__slab_give(slab);
 	return rc;
@@ -144,12 +216,7 @@ static int begin_cells(struct sp__tablewriter *w, struct sp__line_cells *g, uint
 /* Completes the present cell of a line. */
 static int end_cell(struct sp__tablewriter *w, struct sp__line_cells *g)
 {
-	const uint32_t cell_bytes = w->file->layout.cell_bytes;
-	uint8_t *cell = g->slab->data + (size_t)g->cells * cell_bytes;
-
-	sp__cell_seal(cell, cell_bytes, g->records, SP__CELL_VALUES, w->file->superblock.id,
-		      g->first + g->cells);
-	w->contents += sp__cell_digest(cell, cell_bytes, g->first + g->cells);
+	g->slab->records[g->cells] = g->records;
 	g->records = 0;
 	return ++g->cells == g->max ? write_cells(w, g) : 0;
 }
@@ -183,14 +250,16 @@ static int continue_row(struct sp__tablewriter *w)
 	const struct sp__table_schema *s = &w->file->schema;
 	const uint64_t row = sp__layout_row_records(&w->file->layout);
 	const double done = (double)(w->records % row) / (double)row;
-	int rc = sp__directory_read_rows(w->file, w->records / row, 1, w->row, w->err);
+	struct sp__row_entry *present = present_row(w);
+	int rc = present ? sp__directory_read_rows(w->file, w->records / row, 1, w->row, w->err)
+			 : no_memory(w);
 
 	for (uint32_t i = 0; !rc && i < s->n; i++) {
 		uint8_t *entry = sp__directory_entry(w->file, w->row, i);
 		struct sp__text_place place;
 
 		if (s->columns[i].bounds)
-			memcpy(&w->bounds[i], entry, SP__ENTRY_BYTES);
+			memcpy(&present->bounds[i], entry, SP__ENTRY_BYTES);
 		if (s->columns[i].type.kind != 't')
 			continue;
 		place = sp__directory_text(entry);
@@ -221,28 +290,36 @@ int sp__tablewriter_continue(struct sp__tablewriter *w)
 	return rc;
 }
 
-/* Copies records of the step, from record `at` on, to the present cell of column group f. */
-static void fill_cell(struct sp__tablewriter *w, struct sp__line_cells *g, uint32_t f, uint32_t at,
-		      uint32_t n)
+/* Places n records, from record `at` on, in the present cell of a line of column group f. */
+static int fill_cell(struct sp__tablewriter *w, const struct sp__column_values *columns,
+		     struct sp__line_cells *g, const struct sp__fill *fill)
 {
-	const struct sp__table_layout *l = &w->file->layout;
-	const struct sp__column_group *group = &l->groups[f];
-	uint8_t *cell = g->slab->data + (size_t)g->cells * l->cell_bytes;
+	struct sp__fills *fills = w->slabs.fills;
+	struct sp__fill *last =
+		fills && g->fill && g->fill <= fills->n ? &fills->list[g->fill - 1] : NULL;
 
-	if (!g->records)
-		memset(cell, 0, l->cell_bytes);
-	for (uint32_t i = 0; i < group->ncolumns; i++) {
-		uint32_t column = group->columns[i];
-		const struct sp__column_place *p = &l->places[column];
-
-		sp__strided_copy(cell + p->base + (size_t)g->records * p->stride, p->stride,
-				 w->values[column] + (size_t)at * p->bytes, p->bytes, p->bytes, n);
+	if (!g->records && !w->slabs.plain)
+		memset(g->slab->data + (size_t)g->cells * w->file->layout.cell_bytes, 0,
+		       w->file->layout.cell_bytes);
+	g->records += fill->n;
+	if (!fills) {
+		sp__fill_copy(w->file, columns, fill);
+	} else if (last && last->slab == fill->slab && last->cell == fill->cell &&
+		   last->at + last->n == fill->at) {
+		last->n += fill->n;
+	} else {
+		if (!SP__ARRAY_GROW(fills->list, fills->capacity, fills->n + 1))
+			return no_memory(w);
+		sp__slab_add_use(g->slab);
+		fills->list[fills->n++] = *fill;
+		g->fill = fills->n;
 	}
-	g->records += n;
+	return 0;
 }
 
-/* Copies the n records of the step to cells of column group f. */
-static int put_group(struct sp__tablewriter *w, uint32_t f, uint32_t n)
+/* Places n records, from record `begin` of the columns on, in cells of column group f. */
+static int put_group(struct sp__tablewriter *w, const struct sp__column_values *columns,
+		     uint32_t begin, uint32_t f, uint32_t n)
 {
 	const struct sp__table_layout *l = &w->file->layout;
 	const uint32_t max = l->groups[f].cell_records;
@@ -261,54 +338,104 @@ static int put_group(struct sp__tablewriter *w, uint32_t f, uint32_t n)
 			rc = begin_cells(w, g, f, page, j);
 		if (rc)
 			break;
-		fill_cell(w, g, f, at, part);
-		if (g->records == records)
+		rc = fill_cell(w, columns, g,
+			       &(struct sp__fill){ .slab = g->slab,
+						   .group = f,
+						   .cell = g->cells,
+						   .record = g->records,
+						   .at = begin + at,
+						   .n = part });
+		if (!rc && g->records == records)
 			rc = end_cell(w, g);
 	}
 	return rc;
 }
 
-/* Writes the directory row of the records up to this one, and begins the next one. */
-static int end_row(struct sp__tablewriter *w)
+static int write_row(struct sp__tablewriter *w, const struct sp__row_entry *r)
 {
 	const struct sp__table_schema *s = &w->file->schema;
-	uint64_t row = (w->records - 1) / sp__layout_row_records(&w->file->layout);
-	int rc = sp__texts_end_row(&w->texts, w->places);
 
-	for (uint32_t i = 0; !rc && i < s->n; i++) {
-		if (s->columns[i].type.kind == 't') {
-			sp__directory_set_text(sp__directory_entry(w->file, w->row, i),
-					       &w->places[w->text_columns[i]]);
-		} else if (s->columns[i].bounds) {
-			memcpy(sp__directory_entry(w->file, w->row, i), &w->bounds[i],
-			       SP__ENTRY_BYTES);
-			sp__bounds_begin(&w->bounds[i], &s->columns[i].type);
-		}
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint8_t *entry = sp__directory_entry(w->file, w->row, i);
+
+		if (s->columns[i].type.kind == 't')
+			sp__directory_set_text(entry, &r->places[w->text_columns[i]]);
+		else if (s->columns[i].bounds)
+			memcpy(entry, &r->bounds[i], SP__ENTRY_BYTES);
 	}
-	return rc ? rc : sp__directory_write_rows(w->file, row, 1, w->row, w->err);
+	return sp__directory_write_rows(w->file, r->number, 1, w->row, w->err);
+}
+
+/* Writes the directory rows that are complete, in their order. */
+static int write_rows(struct sp__tablewriter *w)
+{
+	struct sp__row_entry *r;
+	int rc = 0;
+
+	while (!rc && (r = TAILQ_FIRST(&w->rows)) && r->ended && !atomic_load(&r->uses)) {
+		rc = write_row(w, r);
+		TAILQ_REMOVE(&w->rows, r, link);
+		free_row(w->spare);
+		w->spare = r;
+	}
+	return rc;
+}
+
+/* Ends the present directory row. */
+static int end_row(struct sp__tablewriter *w)
+{
+	struct sp__row_entry *r = TAILQ_LAST(&w->rows, sp__row_list);
+	int rc = sp__texts_end_row(&w->texts, r->places);
+
+	/* It takes its cells now, whenever it is written: places do not depend on tasks. */
+	if (!rc)
+		rc = sp__areastream_reserve(w->file, &w->file->directory,
+					    sp__directory_cells(w->file, r->number + 1), w->err);
+	r->ended = true;
+	return rc ? rc : write_rows(w);
+}
+
+/* Extends the bounds of the present row by n records, or has their fills do it. */
+static int put_bounds(struct sp__tablewriter *w, const struct sp__column_values *columns,
+		      uint32_t at, uint32_t n)
+{
+	const struct sp__table_schema *s = &w->file->schema;
+	struct sp__fills *f = w->slabs.fills;
+	struct sp__row_entry *r = present_row(w);
+	struct sp__fill_part *last = f && f->nparts ? &f->parts[f->nparts - 1] : NULL;
+
+	if (!r)
+		return no_memory(w);
+	if (last && last->row == r) {
+		last->n += n;
+		return 0;
+	}
+	if (f) {
+		if (!SP__ARRAY_GROW(f->parts, f->parts_capacity, f->nparts + 1))
+			return no_memory(w);
+		atomic_fetch_add(&r->uses, 1);
+		f->parts[f->nparts++] = (struct sp__fill_part){ r, at, n };
+		return 0;
+	}
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->columns[i].bounds)
+			sp__bounds_add(&r->bounds[i], &s->columns[i].type,
+				       columns[i].values + (size_t)at * s->columns[i].type.bytes,
+				       n);
+	return 0;
 }
 
 /* Adds texts and bounds of n records, from record `at` of the columns on. */
-static int begin_step(struct sp__tablewriter *w, const struct sp__column_values *columns, size_t at,
-		      uint32_t n)
+static int begin_step(struct sp__tablewriter *w, const struct sp__column_values *columns,
+		      uint32_t at, uint32_t n)
 {
 	const struct sp__table_schema *s = &w->file->schema;
-	int rc = 0;
+	int rc = put_bounds(w, columns, at, n);
 
-	for (uint32_t i = 0; !rc && i < s->n; i++) {
-		const struct sp__value_type *type = &s->columns[i].type;
-		const struct sp__column_values *c = &columns[i];
-		uint32_t k = w->text_columns[i], *ends = w->ends + (size_t)k * w->step;
-
-		if (type->kind == 't') {
-			rc = sp__texts_add(&w->texts, k, c->base, c->refs + at, n, ends);
-			w->values[i] = (const uint8_t *)ends;
-			continue;
-		}
-		w->values[i] = c->values + at * type->bytes;
-		if (s->columns[i].bounds)
-			sp__bounds_add(&w->bounds[i], type, w->values[i], n);
-	}
+	for (uint32_t i = 0; !rc && i < s->n; i++)
+		if (s->columns[i].type.kind == 't')
+			rc = sp__texts_add(&w->texts, w->text_columns[i], columns[i].base,
+					   columns[i].refs + at, n);
 	return rc;
 }
 
@@ -319,13 +446,17 @@ int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
 	uint64_t in_row = w->records % row;
 	int rc = 0;
 
+	for (uint32_t i = 0; i < w->file->layout.nlines; i++)
+		w->lines[i].fill = 0;
+	if (w->slabs.fills)
+		w->slabs.fills->columns = columns;
 	for (size_t at = 0; !rc && at < n;) {
 		uint32_t part = (uint32_t)sp__min(n - at, w->step - in_row % w->step);
 
 		part = (uint32_t)sp__min(part, row - in_row);
-		rc = begin_step(w, columns, at, part);
+		rc = begin_step(w, columns, (uint32_t)at, part);
 		for (uint32_t f = 0; !rc && f < w->file->layout.ngroups; f++)
-			rc = put_group(w, f, part);
+			rc = put_group(w, columns, (uint32_t)at, f, part);
 		at += part;
 		w->records += part;
 		in_row += part;
@@ -357,12 +488,16 @@ int sp__tablewriter_finish(struct sp__tablewriter *w)
 	if (!rc && w->records % sp__layout_row_records(&w->file->layout))
 		rc = end_row(w);
 	if (!rc)
+		rc = write_rows(w);
+	if (!rc)
 		rc = sp__texts_flush(&w->texts);
 	if (!rc && sp__tablefile_release(w->file, w->records))
 		rc = no_memory(w);
+	if (!rc)
+		rc = sp__slabs_drain(&w->slabs);
 	w->file->superblock.records = w->records;
 	if (w->file->creating)
-		w->file->superblock.contents = w->contents + w->texts.contents;
+		w->file->superblock.contents = w->slabs.contents;
 	w->file->cells_written += w->slabs.cells_written;
-	return rc ? rc : sp__slabs_drain(&w->slabs);
+	return rc;
 }

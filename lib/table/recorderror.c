@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Describes records that cannot be loaded: where they are, and what is wrong.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/load.h"
+
+#define TEXT_SHOWN 40 /* bytes of a field in a message */
+
+/* Writes where an error is: a line of an input, or a record. */
+static void put_place(const struct sp__tableload *l, const struct sp__textchunk_error *e, char *to,
+		      size_t bytes)
+{
+	uint64_t header = l->opts->header;
+
+	if (l->chunk_opts.record_bytes)
+		snprintf(to, bytes, "record %" PRIu64, l->lines + e->record);
+	else
+		snprintf(to, bytes, "line %" PRIu64, l->lines + header + e->line + 1);
+}
+
+/* Describes a value that does not fit its column. */
+static int value_error(const struct sp__tableload *l, const struct sp__textchunk_error *e,
+		       const char *place)
+{
+	const char *const reasons[] = { "", "is not", "is out of the range of",
+					"is the value that stands for NULL in" };
+	const struct sp__table_column *c = &l->file->schema.columns[e->column];
+	const char *input = l->source.opts.inputs[l->input];
+	char type[SP__VALUE_TYPE_TEXT + 1], wider[SP__VALUE_TYPE_TEXT + 1];
+	struct sp__value_type other;
+
+	type[sp__value_type_print(&c->type, type)] = '\0';
+	if (!e->text)
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"%s: column '%.64s': a value %s %s", place, c->name,
+				reasons[e->fit], type);
+	if (sp__text_null(e->text, e->bytes) && e->fit == SP__VALUE_RESERVED)
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"%s: column '%.64s': a text begins with the byte 0xFF, which "
+				"stands for NULL: a table cannot have it",
+				place, c->name);
+	other = sp__value_type_wider(&c->type, e->text, e->bytes);
+	wider[sp__value_type_print(&other, wider)] = '\0';
+	return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+			"%s: column '%.64s': '%.*s' %s %s; type %s would do", place, c->name,
+			(int)sp__min(e->bytes, TEXT_SHOWN), e->text,
+			e->fault == SP__TEXTCHUNK_WORDS ? "is one word too many for"
+							: reasons[e->fit],
+			type, wider);
+}
+
+int sp__tableload_chunk_error(struct sp__tableload *l, const struct sp__textchunk *c)
+{
+	const struct sp__textchunk_error *e = &c->error;
+	const struct sp__table_schema *s = &l->file->schema;
+	const char *input = l->source.opts.inputs[l->input];
+	char place[48];
+
+	put_place(l, e, place, sizeof(place));
+	if (e->rc == SP_EBUDGET)
+		return sp__errf(l->err, e->rc, "load", input, -1,
+				"the words of column '%.64s' exceed the memory: choose -S %" PRIu64
+				" or more, or the type text",
+				s->columns[e->column].name,
+				2 * sp__max(l->opts->run.memory_bytes, l->memory));
+	if (e->rc && e->rc != -ENOSPC)
+		return sp__err(l->err, e->rc, "allocate", NULL, -1);
+	if (e->fault == SP__TEXTCHUNK_FIELDS)
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				e->fields > s->n ? "%s: more than %" PRIu32 " field%s"
+						 : "%s: %" PRIu32 " field%s, too few",
+				place, e->fields > s->n ? s->n : e->fields,
+				(e->fields > s->n ? s->n : e->fields) == 1 ? "" : "s");
+	if (e->fault == SP__TEXTCHUNK_NULL)
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"%s: column '%.64s' is not null, and has no value here", place,
+				s->columns[e->column].name);
+	l->misfit = sp__table_schema_find(&l->described, s->columns[e->column].name,
+					  strlen(s->columns[e->column].name)) < 0;
+	return value_error(l, e, place);
+}
