@@ -62,11 +62,13 @@ logged()
 	"$xgen" lineitem --scale 0.03 --shuffle -o lineitem
 	"$xgen" orders --scale 0.03 -o orders
 	logged 20 "$xjoin" -S 64M -t'|' -j1 --algorithm=hybrid --engine=sync lineitem orders
-	# Results that do not fit into their bundle.
+	# The result of a part is larger than its buffers.
 	awk 'BEGIN { for (i = 0; i < 60000; i++) print i % 97, "probe", i }' >probe
 	awk 'BEGIN { for (i = 0; i < 1000; i++) print i % 97, "build", i }' >build
-	logged 20 "$xjoin" -S 64M --algorithm=hybrid --build=2 --engine=sync probe build
-	grep -q '"event":"need","task":[1-9]' log8
+	logged 3 "$xjoin" -S 64M --algorithm=hybrid --build=2 --engine=sync probe build
+	sort -k1,1 lineitem -o lineitem -t'|'
+	sort -k1,1 orders -o orders -t'|'
+	logged 20 "$xjoin" -S 64M -t'|' -j1 --algorithm=merge --engine=sync lineitem orders
 }
 
 @test "indexes and tables" {

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/delay.h"
+#include "base/logparts.h"
 #include "base/minmax.h"
 #include "base/task.h"
 #include "flow/parts.h"
@@ -38,6 +39,7 @@ struct builder {
 	uint64_t *walked;	   /* records, by builder */
 	struct sp_errinfo err;
 	struct sp__task task;
+	struct sp__log_parts logged;
 };
 
 /* The records that a builder's lists have at the end of a part. */
@@ -157,32 +159,43 @@ static int note(struct builder *b)
 	return grown ? 0 : sp__err(&b->err, -ENOMEM, "allocate", NULL, -1);
 }
 
-static void read_parts(void *builder)
+/* Reads the next part.  False: there is none, or an error. */
+static bool read_part(struct builder *b)
 {
-	struct builder *b = builder;
 	struct building *g = b->all;
 	const struct sp__hash *h = g->s->h;
 	struct sp_batch batch;
-	int rc = SP_READY;
+	int rc = sp__parts_next(g->parts, &b->part), taken = 0;
 
-	while (rc == SP_READY && (rc = sp__parts_next(g->parts, &b->part)) == SP_READY) {
-		int taken = 0;
-
-		while (!taken && (rc = sp__part_read(&b->part, &batch)) == SP_READY)
-			taken = take_batch(b, &batch);
-		if (!taken && rc == SP_END)
-			taken = note(b);
-		if (b == g->builders)
-			sp__progress_report(&h->counts->progress, SP_JOIN_PHASE_BUILD,
-					    sp__parts_bytes(g->parts),
-					    h->opts->input_bytes[g->s->side[SP__BUILD]]);
-		if (taken < 0)
-			fail(b, taken, &b->err);
-		rc = taken ? taken : rc == SP_END ? SP_READY : rc;
-	}
-	if (rc < 0 && !b->err.code && rc != SP_EUNSUP)
+	if (rc == SP_END)
+		return false;
+	while (rc == SP_READY && !taken && (rc = sp__part_read(&b->part, &batch)) == SP_READY)
+		taken = take_batch(b, &batch);
+	if (!taken && rc == SP_END)
+		taken = note(b);
+	if (taken < 0)
+		fail(b, taken, &b->err);
+	else if (rc < 0)
 		fail(b, rc, &b->part.err);
-	sp__part_close(g->parts, &b->part);
+	if (b == g->builders)
+		sp__progress_report(&h->counts->progress, SP_JOIN_PHASE_BUILD,
+				    sp__parts_bytes(g->parts),
+				    h->opts->input_bytes[g->s->side[SP__BUILD]]);
+	return !taken && rc >= 0;
+}
+
+static void read_parts(void *builder)
+{
+	struct builder *b = builder;
+	bool more;
+
+	do {
+		struct sp__logging outer = sp__log_part(&b->logged, SP__TASK_KIND(read_part));
+
+		more = read_part(b);
+		sp__log_leave(outer);
+	} while (more);
+	sp__part_close(b->all->parts, &b->part);
 }
 
 /* Second: slots. */
@@ -214,6 +227,7 @@ static void insert_bands(void *builder)
 	const uint64_t nbands = g->s->h->table.nbands, step = SP__TABLE_BANDS / nbands;
 
 	for (;;) {
+		struct sp__logging outer;
 		uint64_t band;
 
 		pthread_mutex_lock(&g->lock);
@@ -221,9 +235,11 @@ static void insert_bands(void *builder)
 		pthread_mutex_unlock(&g->lock);
 		if (band >= nbands)
 			return;
+		outer = sp__log_part(&b->logged, SP__TASK_KIND(insert));
 		for (size_t p = 0; p < npartitions; p++)
 			for (uint64_t i = 0; i < step; i++)
 				insert(b, (band * step + i) * npartitions + p);
+		sp__log_leave(outer);
 	}
 }
 
@@ -237,6 +253,8 @@ static void run(struct building *g, void (*fn)(void *builder))
 	fn(&g->builders[0]);
 	for (unsigned i = 1; i < g->n; i++)
 		sp__task_join(&g->builders[i].task);
+	for (unsigned i = 0; i < g->n; i++)
+		sp__log_parts_join(&g->builders[i].logged);
 }
 
 static int open_builder(struct building *g, struct builder *b)

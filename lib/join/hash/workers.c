@@ -29,6 +29,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "base/delay.h"
+#include "base/logparts.h"
 #include "base/minmax.h"
 #include "base/task.h"
 #include "flow/parts.h"
@@ -62,6 +63,7 @@ struct sp__worker {
 	size_t ndeferred;
 	struct sp_errinfo err;
 	struct sp__task task;
+	struct sp__log_parts logged;
 };
 
 struct sp__workers {
@@ -284,7 +286,10 @@ static void work(void *worker)
 
 	sp__inorder_join(&w->maker, &c->ordered, &w->err);
 	while (sp__inorder_take(&w->maker, &w->number)) {
+		struct sp__logging outer = sp__log_part(&w->logged, SP__TASK_KIND(make));
+
 		make(w);
+		sp__log_leave(outer);
 		if (w == c->workers)
 			report(c);
 	}
@@ -416,6 +421,8 @@ static int run(struct sp__workers *c, uint64_t each)
 		work(&c->workers[0]);
 		for (unsigned i = 1; i < c->n; i++)
 			sp__task_join(&c->workers[i].task);
+		for (unsigned i = 0; i < c->n; i++)
+			sp__log_parts_join(&c->workers[i].logged);
 		add_counts(c);
 		rc = sp__result_end_ordered(out, &c->ordered);
 	}

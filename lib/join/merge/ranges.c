@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/delay.h"
 #include "base/host.h"
+#include "base/logparts.h"
 #include "base/minmax.h"
 #include "base/task.h"
 #include "io/cached.h"
@@ -50,6 +51,7 @@ struct sp__joinrange_maker {
 	void *merge;		   /* of the range; kept if it has stopped */
 	int stopped;		   /* what run() has returned then */
 	struct sp__task task;
+	struct sp__log_parts logged;
 };
 
 struct sp__joinranges {
@@ -237,7 +239,10 @@ static void work(void *maker)
 	sp__inorder_join(&k->ordered, &a->ordered, &k->err);
 	/* A maker that has stopped gets no further range, but writes the buffers of others. */
 	while (sp__inorder_take(&k->ordered, &number)) {
+		struct sp__logging outer = sp__log_part(&k->logged, SP__TASK_KIND(make));
+
 		make(k, number);
+		sp__log_leave(outer);
 		if (k == a->makers)
 			sp__progress_report(&a->in->counts->progress, SP_JOIN_PHASE_PROBE,
 					    k->range.cut.to[0] + k->range.cut.to[1],
@@ -506,6 +511,8 @@ int sp__joinranges_merge(struct sp__join_inputs *in, struct sp__result *out,
 		work(&a.makers[0]);
 		for (unsigned i = 1; i < a.nmakers; i++)
 			sp__task_join(&a.makers[i].task);
+		for (unsigned i = 0; i < a.nmakers; i++)
+			sp__log_parts_join(&a.makers[i].logged);
 		rc = finish(&a, lowest_stopped(&a));
 	}
 	close_ranges(&a);
