@@ -27,7 +27,7 @@ struct sp__wstream_opts {
 	struct sp__trace *trace;
 	const struct sp__volume *device; /* simulated: a regular file is stored on it; or NULL */
 	/*
-	 * The stream writes pieces of a regular file, which start where sp__wstream_move() says, and
+	 * The stream writes pieces of a regular file, at the offsets of sp__wstream_move(), and
 	 * other streams write the rest.  The descriptor's offset is neither used nor changed, space
 	 * is neither reserved nor truncated, and no page of the cache is written both directly and
 	 * through the cache.

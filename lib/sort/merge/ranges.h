@@ -12,7 +12,10 @@
 
 /* Where the result goes. */
 struct sp__ranges_out {
-	/* A function that writes bytes, one call at a time, and describes its errors in put_err; or NULL. */
+	/*
+	 * A function that writes bytes, one call at a time, and describes its errors in put_err; or
+	 * NULL.
+	 */
 	int (*put)(void *put_arg, const char *data, size_t bytes);
 	void *put_arg;
 	struct sp_errinfo *put_err;
