@@ -131,11 +131,11 @@ gnu()
 
 @test "a disorder before an error is reported, and an error before a disorder" {
 	{ head -n 1000 sorted; echo 0; tail -n +1000 sorted; } >in
-	zstd -qc in | head -c -5 >cut
-	run -1 "$xsort" -c --decompress --parallel=8 cut
-	[ "$output" = "xsort: cut:1001: disorder: 0" ]
-	zstd -qc sorted | head -c -5 >cut
-	run -2 "$xsort" -c --decompress --parallel=8 cut
+	zstd -qc in | head -c -5 >short
+	run -1 "$xsort" -c --decompress --parallel=8 short
+	[ "$output" = "xsort: short:1001: disorder: 0" ]
+	zstd -qc sorted | head -c -5 >short
+	run -2 "$xsort" -c --decompress --parallel=8 short
 	[[ $output == *"ends before its zstd data does" ]]
 	run -2 "$xsort" -c --parallel=8 missing
 	[ "$output" = "xsort: open failed: missing: No such file or directory" ] ||
