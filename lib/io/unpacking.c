@@ -2,8 +2,8 @@
 /*
  * Unpacks an input: members side by side, their contents in order.
  *
- * A ring (base/ring.h) passes slots from the reader, a thread of its own, to the caller.  The reader
- * fills a slot in one of two ways:
+ * A ring (base/ring.h) passes slots from the reader, a thread of its own, to the caller.  The
+ * reader fills a slot in one of two ways:
  *
  *	members    It copies whole members, whose ends it finds without unpacking them, and starts a
  *		   task that unpacks them.  The caller joins the task when it takes the slot; it
@@ -11,8 +11,8 @@
  *	streaming  If the end of a member is unknown, if the member is too large for a slot, or if
  *		   its rest does not arrive within STALL_NS, the reader unpacks it itself, chunk by
  *		   chunk, up to its end.  It publishes a chunk before it is full if the caller would
- *		   otherwise wait for a pipe.  The same is done with damaged data and with the end of
- *		   a file that lacks bytes, so errors are found here, and in order.
+ *		   otherwise wait for a pipe.  The same is done with damaged data and with the end
+ *		   of a file that lacks bytes, so errors are found here, and in order.
  *
  * A slot belongs to the reader while it is filled, then to its task, and from the join on to the
  * caller.  The ring's lock covers the counters.
@@ -360,7 +360,7 @@ static bool must_stream(struct sp__unpacking *p)
 	return true;
 }
 
-/* Fills a slot with a chunk.  SP_READY: it has bytes, or the member has ended; SP_END; or an error. */
+/* Fills a slot with a chunk.  SP_READY: it has bytes, or the member has ended; SP_END; an error. */
 static int stream(struct sp__unpacking *p, struct slot *s)
 {
 	int rc = begin_chunk(p, s);

@@ -2,13 +2,13 @@
 /*
  * Forms runs by several threads.
  *
- * Algorithm: each worker takes a part of the input, or a block of a pipe, fills a slot with its records, sorts it, and
- * takes the next part.  A part has about as many bytes as fill a slot; measured slots set the
- * length of later parts.  If equal records can differ, a slot continues into the next part only if
- * the same worker has taken it, so its records are consecutive in the input; its age is where they
- * begin.  A worker without
- * an empty slot stores the oldest sorted one as a run, in a store of its own.  So nothing is stored
- * before memory is short, and reading, sorting and storing overlap in different workers.
+ * Algorithm: each worker takes a part of the input, or a block of a pipe, fills a slot with its
+ * records, sorts it, and takes the next part.  A part has about as many bytes as fill a slot;
+ * measured slots set the length of later parts.  If equal records can differ, a slot continues into
+ * the next part only if the same worker has taken it, so its records are consecutive in the input;
+ * its age is where they begin.  A worker without an empty slot stores the oldest sorted one as a
+ * run, in a store of its own.  So nothing is stored before memory is short, and reading, sorting
+ * and storing overlap in different workers.
  *
  * At the end the workers store more slots until the final merge has memory for its pages.  The
  * stores become one, and runs get the order of their ages.  If the order of equal records matters,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declares run formation by several threads (parts.c), which read inputs in parts (flow/parts.h), or
- * take blocks of records that another thread has read (flow/blocks.h).
+ * Declares run formation by several threads (parts.c), which read inputs in parts (flow/parts.h),
+ * or take blocks of records that another thread has read (flow/blocks.h).
  *
  * Owner: the thread that runs the sort.
  */
