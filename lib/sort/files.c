@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/minmax.h"
 #include "base/output_set.h"
 #include "base/utf8mark.h"
 #include "flow/scan.h"
@@ -23,11 +22,8 @@
 #include "sort/state.h"
 
 #define MERGE_DESCRIPTORS 5
-/* The start of an input shows the length of its records. */
-#define SAMPLE_BYTES 65536u
 /* Less of a pipe is sorted by the thread that reads it. */
 #define BESIDE_BYTES (UINT64_C(1) << 20)
-#define LOOK_FROM_BYTES (UINT64_C(1) << 20)
 
 struct job {
 	struct sp_sort_opts opts;
@@ -48,75 +44,6 @@ struct job {
 	uint64_t total_bytes;
 	uint64_t begin_ns;
 };
-
-/* Reads the start of an input that can be read again; returns the number of bytes. */
-static size_t look(const char *name, char *sample)
-{
-	struct stat st;
-	ssize_t n = 0;
-	off_t from;
-	int fd;
-
-	/* Opening another type of file can wait for its other end. */
-	if (strcmp(name, "-") ? stat(name, &st) : fstat(STDIN_FILENO, &st))
-		return 0;
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	fd = sp__input_open(name, NULL);
-	if (fd < 0)
-		return 0;
-	from = lseek(fd, 0, SEEK_CUR);
-	if (from >= 0)
-		n = pread(fd, sample, SAMPLE_BYTES, from);
-	sp__input_close(name, fd);
-	return n > 0 ? (size_t)n : 0;
-}
-
-static uint64_t mean_bytes(const struct sp_recfmt *format, const char *data, size_t bytes)
-{
-	const char *at = data, *next;
-	uint64_t records = 0;
-
-	while (at < data + bytes && (next = sp__rec_end(format, at, (size_t)(data + bytes - at)))) {
-		at = next;
-		records++;
-	}
-	/* If no record ends here, it has at least this length. */
-	return records ? ((uint64_t)(at - data) + records / 2) / records : bytes;
-}
-
-/*
- * Returns the mean length of the first records.  Not inlined: small inputs do not need the sample's
- * pages of the stack.
- */
-static __attribute__((noinline)) uint64_t sampled_bytes(const struct sp_recfmt *format,
-							const char *const *inputs, size_t ninputs)
-{
-	char sample[SAMPLE_BYTES];
-	size_t bytes = 0;
-
-	for (size_t i = 0; i < ninputs && !bytes; i++)
-		bytes = look(inputs[i], sample);
-	return bytes ? mean_bytes(format, sample, bytes) : 0;
-}
-
-/* Does not read small inputs, since they stay in memory in any case. */
-void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs)
-{
-	uint64_t sum;
-	bool all;
-
-	sum = sp__inputs_bytes(inputs, ninputs, opts->run.decompress, &all);
-	/* 0 would mean unknown. */
-	if (!opts->input_bytes && all)
-		opts->input_bytes = sp__max(sum, 1);
-	if (!opts->cached_bytes && sum >= LOOK_FROM_BYTES)
-		opts->cached_bytes = sp__runs_cached(opts);
-	if (opts->record_bytes || opts->format.kind == SP_REC_FIXED || sum < LOOK_FROM_BYTES ||
-	    opts->run.decompress)
-		return;
-	opts->record_bytes = sampled_bytes(&opts->format, inputs, ninputs);
-}
 
 static struct sp__scan_opts scan_options(struct job *j)
 {
