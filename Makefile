@@ -110,7 +110,8 @@ FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI := $(sort $(wildcard tests/cli/*.bats tests/cli/*.t))
 TEST_OTHER := $(patsubst %.c,$(B)/%,$(sort $(filter-out tests/unit/% tests/contract/% tests/fuzz/%, \
 	$(wildcard tests/*/test_*.c))))
-SHIM := $(if $(VARIANT),,$(patsubst %.c,$(B)/%.so,$(wildcard tests/shim/*.c)))
+# A shim replaces a function of the shared library, so xjoin is also linked with that.
+SHIM := $(if $(VARIANT),,$(patsubst %.c,$(B)/%.so,$(wildcard tests/shim/*.c)) $(B)/tests/shim/xjoin)
 BENCHES := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/bench/*.c)))
 SIMS := $(patsubst %.c,$(B)/%,$(sort $(filter-out tests/sim/test_%,$(wildcard tests/sim/*.c))))
 EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
@@ -211,6 +212,11 @@ $(B)/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(SO) $(
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LINKED) $(TOOL_LIBS)
+
+$(B)/tests/shim/xjoin: $(B)/obj/tools/xjoin.o $$(call tool_obj,xjoin) $(TOOL_COMMON_OBJ) $(SO)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LINKED)
 
 adapters: $(ADAPTERS:tools/dbmbench/adapters/%=$(B)/share/spindle/dbmbench/%)
 $(B)/share/spindle/dbmbench/%: tools/dbmbench/adapters/%
@@ -334,7 +340,7 @@ $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 		-o $@ $< -L$(B)/lib -lspindle $(SP_RPATH)
 
 -include $(LIB_OBJ:.o=.d) $(STUB_OBJ:.o=.d) $(TOOL_COMMON_OBJ:.o=.d) $(UNIT:=.d) $(TEST_OTHER:=.d) $(FUZZ:=.d) \
-	$(BENCHES:=.d) $(SIMS:=.d) $(SCHEMA_PROGRAM).d $(EXAMPLES:=.d) $(SHIM:.so=.d) $(B)/obj/tests/fuzz/driver.d \
+	$(BENCHES:=.d) $(SIMS:=.d) $(SCHEMA_PROGRAM).d $(EXAMPLES:=.d) $(patsubst %.so,%.d,$(filter %.so,$(SHIM))) $(B)/obj/tests/fuzz/driver.d \
 	$(wildcard $(B)/obj/tools/*.d $(B)/obj/tools/*/*.d)
 
 # Checks.  run-tests adds everything up in one last line.  A sanitizer's finding

@@ -88,12 +88,16 @@ uint64_t sp__file_bytes(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
+int sp__file_changed(uint64_t before, uint64_t now, const char *name, struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_EFORMAT, "read", name, -1,
+			now < before ? "has become shorter while it was read"
+				     : "has changed while it was read");
+}
+
 int sp__check_uncut(int fd, uint64_t before, const char *name, struct sp_errinfo *err)
 {
 	uint64_t now = before ? sp__file_bytes(fd) : 0;
 
-	if (now >= before)
-		return 0;
-	return sp__errf(err, SP_EFORMAT, "read", name, (long long)now,
-			"has become shorter while it was read");
+	return now < before ? sp__file_changed(before, now, name, err) : 0;
 }

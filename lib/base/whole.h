@@ -24,6 +24,8 @@ SP_MUST_CHECK int sp__checksum_range(int fd, uint64_t from, uint64_t to, uint64_
 
 /* Returns the size of a regular file in bytes, or 0 for anything else. */
 uint64_t sp__file_bytes(int fd);
+/* Records that a file of this size before has changed; it has `now` bytes.  Returns SP_EFORMAT. */
+int sp__file_changed(uint64_t before, uint64_t now, const char *name, struct sp_errinfo *err);
 /*
  * Checks an input at its end. before: its sp__file_bytes() at the beginning.  Returns 0, or
  * SP_EFORMAT if the file is smaller now: a reader cannot tell which records are missing.

@@ -67,10 +67,10 @@ static int open_input(const struct sp__parts *p, size_t i, struct sp_errinfo *er
 	return fd < 0 ? sp__err(err, -errno, "open", name, -1) : fd;
 }
 
-static int changed(const struct sp__parts *p, size_t i, struct sp_errinfo *err)
+static int changed(const struct sp__parts *p, size_t i, const struct stat *now,
+		   struct sp_errinfo *err)
 {
-	return sp__errf(err, SP_EFORMAT, "read", p->opts.inputs[i], -1,
-			"the file changed while it was read");
+	return sp__file_changed(p->inputs[i].bytes, (uint64_t)now->st_size, p->opts.inputs[i], err);
 }
 
 /* True if the file is the one that was opened first, with the same contents. */
@@ -79,6 +79,16 @@ static bool is_same(const struct input *in, const struct stat *st)
 	return st->st_dev == in->dev && st->st_ino == in->ino &&
 	       (uint64_t)st->st_size == in->bytes && st->st_mtim.tv_sec == in->changed.tv_sec &&
 	       st->st_mtim.tv_nsec == in->changed.tv_nsec;
+}
+
+/* Checks that an open input is the one that was opened first. */
+static int look_again(const struct sp__parts *p, size_t i, int fd, struct sp_errinfo *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return sp__err(err, -errno, "read", p->opts.inputs[i], -1);
+	return is_same(&p->inputs[i], &st) ? 0 : changed(p, i, &st, err);
 }
 
 /* Cuts. */
@@ -93,7 +103,7 @@ static int cut_line(const struct sp__parts *p, int fd, uint64_t at, uint64_t end
 	for (at--; at < end; at += (uint64_t)n) {
 		n = sp__read_whole(fd, buf, sp__min(sizeof(buf), end - at), at);
 		if (n <= 0)
-			return n < 0 ? (int)n : -EIO;
+			return n < 0 ? (int)n : -ENODATA;
 		e = sp__line_end(buf, (size_t)n, p->opts.format.eol);
 		if (e) {
 			*cut = at + (uint64_t)(e - buf);
@@ -341,8 +351,6 @@ void sp__parts_close(struct sp__parts *p)
  */
 static int begin_input(struct sp__parts *p, struct sp_errinfo *err)
 {
-	struct stat st;
-
 	while (p->input < p->opts.ninputs && p->at >= p->inputs[p->input].bytes) {
 		if (p->fd >= 0)
 			close(p->fd);
@@ -357,9 +365,7 @@ static int begin_input(struct sp__parts *p, struct sp_errinfo *err)
 	p->fd = open_input(p, p->input, err);
 	if (p->fd < 0)
 		return p->fd;
-	return fstat(p->fd, &st) < 0 || !is_same(&p->inputs[p->input], &st)
-		       ? changed(p, p->input, err)
-		       : SP_READY;
+	return look_again(p, p->input, p->fd, err) < 0 ? err->code : SP_READY;
 }
 
 /* Called with the lock. */
@@ -374,6 +380,8 @@ static int take(struct sp__parts *p, struct sp__part *part)
 		return rc;
 	part->input = p->input;
 	rc = find_cut(p, &cut);
+	if (rc < 0 && look_again(p, p->input, p->fd, &part->err) < 0)
+		return part->err.code;
 	if (rc < 0)
 		return sp__err(&part->err, rc, "read", p->opts.inputs[p->input], -1);
 	part->from = p->at;
@@ -392,7 +400,7 @@ static int take(struct sp__parts *p, struct sp__part *part)
 static int open_scan(struct sp__parts *p, struct sp__part *part)
 {
 	struct sp__scan_opts o = p->opts;
-	struct stat st;
+	int rc;
 
 	if (part->open != part->input + 1) {
 		if (part->open)
@@ -401,8 +409,9 @@ static int open_scan(struct sp__parts *p, struct sp__part *part)
 		part->open = part->where.fd < 0 ? 0 : part->input + 1;
 		if (part->where.fd < 0)
 			return part->where.fd;
-		if (fstat(part->where.fd, &st) < 0 || !is_same(&p->inputs[part->input], &st))
-			return changed(p, part->input, &part->err);
+		rc = look_again(p, part->input, part->where.fd, &part->err);
+		if (rc < 0)
+			return rc;
 	}
 	o.inputs += part->input;
 	o.ninputs = 1;
@@ -485,9 +494,10 @@ int sp__parts_end(struct sp__parts *p)
 		const char *name = p->opts.inputs[i];
 		const bool given = !strcmp(name, "-");
 
-		if ((given ? fstat(STDIN_FILENO, &st) : stat(name, &st)) < 0 ||
-		    !is_same(&p->inputs[i], &st))
-			return changed(p, i, p->opts.err);
+		if ((given ? fstat(STDIN_FILENO, &st) : stat(name, &st)) < 0)
+			return sp__err(p->opts.err, -errno, "open", name, -1);
+		if (!is_same(&p->inputs[i], &st))
+			return changed(p, i, &st, p->opts.err);
 		/* As if it had been read in order. */
 		if (given)
 			(void)lseek(STDIN_FILENO, st.st_size, SEEK_SET);

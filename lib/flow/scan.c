@@ -296,11 +296,10 @@ static int miscut(struct sp__scan *s)
 {
 	const char *name = s->opts.inputs[s->input];
 
-	return s->opts.format.kind == SP_REC_CSV
-		       ? sp__errf(s->opts.err, SP__SCAN_MISCUT, "read", name, -1,
-				  "a part does not end with a record")
-		       : sp__errf(s->opts.err, SP_EFORMAT, "read", name, -1,
-				  "the file changed while it was read");
+	if (s->opts.format.kind != SP_REC_CSV)
+		return sp__file_changed(s->opts.part->to, sp__file_bytes(s->fd), name, s->opts.err);
+	return sp__errf(s->opts.err, SP__SCAN_MISCUT, "read", name, -1,
+			"a part does not end with a record");
 }
 
 /* Returns the newlines of the current input before the part that is read, or before its end. */

@@ -10,6 +10,7 @@
 #include <spindle/index.h>
 #include <spindle/outfile.h>
 #include "base/err.h"
+#include "base/whole.h"
 #include "index/entrysort.h"
 #include "index/indexfile.h"
 #include "index/indexwrite.h"
@@ -185,8 +186,7 @@ static int read_source(struct build *b)
 		return sp__err(b->err, -errno, "open", b->source, -1);
 	now = sp__file_state(&st);
 	if (b->scan.read_bytes != now.bytes || !sp__file_state_same(&now, &b->source_state))
-		return sp__errf(b->err, SP_EUNSUP, "read", b->source, -1,
-				"has changed while it was read");
+		return sp__file_changed(b->source_state.bytes, now.bytes, b->source, b->err);
 	b->header.source_checksum = b->scan.checksum;
 	rc = sp__sorter_finish(&b->sort.sorter);
 	return rc ? sp__err(b->err, rc, "build", b->path, -1) : 0;

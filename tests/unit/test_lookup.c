@@ -4,6 +4,7 @@
  * answer once, every page once, and any read that fails.  Each case runs page by page and with
  * joined pages.
  */
+#define TAP_THREADS
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,6 +12,7 @@
  * Memory: one block, or a longer record of up to BLOCK_MAX; longer records are not cut at.
  */
 #include <unistd.h>
+#include "base/whole.h"
 #include "join/merge/cuts.h"
 
 #define BLOCK_BYTES 4096u
@@ -182,8 +183,8 @@ static int check(const struct sp__keycuts *c, int side, int fd)
 	    now.st_size == before->st_size && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
 	    now.st_mtim.tv_nsec == before->st_mtim.tv_nsec)
 		return 0;
-	return sp__errf(c->in->env->err, SP_EFORMAT, "read", c->in->io->inputs[side], -1,
-			"the file changed while it was read");
+	return sp__file_changed((uint64_t)before->st_size, (uint64_t)now.st_size,
+				c->in->io->inputs[side], c->in->env->err);
 }
 
 int sp__keycuts_open(struct sp__keycuts *c, struct sp__join_inputs *in, const struct sp__emit *emit,

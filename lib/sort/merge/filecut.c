@@ -24,7 +24,7 @@ static const struct sp_recfmt *format_of(const struct sp__finder *f)
 
 static int changed(const struct sp__cut_file *f, struct sp_errinfo *err)
 {
-	return sp__errf(err, -EIO, "read", f->name, -1, "has changed while it was read");
+	return sp__file_changed(f->bytes, sp__file_bytes(f->fd), f->name, err);
 }
 
 int sp__cut_file_describe(struct sp__cut_file *f, const struct sp_recfmt *format, const char *name,

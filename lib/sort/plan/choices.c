@@ -13,6 +13,7 @@
 #define BUFFERS_SHARE 16
 /* A thread with less memory does not pay. */
 #define WRITER_BYTES (512u << 10)
+#define WRITER_PAGES 4 /* that each of several writers has, if memory allows */
 #define PART_CHUNK_MIN (16u << 10)
 #define PART_CHUNK_MAX (256u << 10)
 
@@ -54,10 +55,13 @@ size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, uint64_t working_bytes
 {
 	size_t one = (size_t)sp__buffers(working_bytes).chunk_bytes * SP__WRITER_CHUNKS;
 	size_t min = o->run.compression == SP_SPILL_RAW ? page_bytes : 2 * (size_t)page_bytes;
+	unsigned writers = sp__plan_writers(o, working_bytes);
 
 	one = sp__max(one, min);
-	return sp__max(one, sp__min(sp__plan_writers(o, working_bytes) * one,
-				    working_bytes / BUFFERS_SHARE));
+	if (writers > 1)
+		one = sp__max(one,
+			      sp__min(writers * WRITER_PAGES * min, working_bytes / BUFFERS_SHARE));
+	return one;
 }
 
 size_t sp__plan_part_chunk(const struct sp_sort_opts *o, uint64_t working_bytes)

@@ -31,8 +31,8 @@ unsigned sp__plan_writers(const struct sp_sort_opts *opts, uint64_t working_byte
 #define SP__PLAN_PART_CHUNKS 2
 size_t sp__plan_part_chunk(const struct sp_sort_opts *opts, uint64_t working_bytes);
 /*
- * Returns the memory of the run writers: their chunks or, with large pages, their minimum.  Several
- * writers have at most a sixteenth of the memory, unless one needs more.
+ * Returns the memory of all run writers: the chunks of one or, if that is more, their minimum of
+ * pages; several writers have at most a sixteenth of the memory for that.
  */
 size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, uint64_t working_bytes,
 			    uint32_t page_bytes);
