@@ -245,7 +245,7 @@ void sp__env_note_spill(const struct sp__env *e, struct sp_run_stats *st,
 	st->spill_peak_bytes = sp__max(st->spill_peak_bytes, spill->peak_bytes);
 	if (spill->opts.program || spill->queue)
 		snprintf(st->engine, sizeof(st->engine), "%s",
-			 spill->queue ? sp__queue_engine(spill->queue) : "pipe");
+			 spill->queue ? sp__spill_engine(spill) : "pipe");
 }
 
 static void note_file_regions(struct sp_run_stats *st, const struct sp__spill *spill)

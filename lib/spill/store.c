@@ -178,10 +178,16 @@ int sp__spill_reader_open(struct sp__spill **reader, const struct sp__spill *sto
 	return 0;
 }
 
+const char *sp__spill_engine(const struct sp__spill *s)
+{
+	return s->engine ? s->engine : s->queue ? sp__queue_engine(s->queue) : NULL;
+}
+
 void sp__spill_reader_close(struct sp__spill *r, struct sp__spill *store)
 {
 	struct sp__io_counters c;
 
+	store->engine = sp__spill_engine(r);
 	sp__spill_counters(r, &c);
 	sp__io_add(&store->past, &c);
 	store->read_bytes += r->read_bytes;
@@ -196,6 +202,7 @@ int sp__spill_absorb(struct sp__spill *s, struct sp__spill *from, uint32_t *file
 	struct sp__io_counters c;
 
 	*files = (uint32_t)s->nfiles;
+	s->engine = sp__spill_engine(from);
 	if (!SP__ARRAY_RESIZE(s->files, s->nfiles + from->nfiles))
 		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
 	memcpy(s->files + s->nfiles, from->files, from->nfiles * sizeof(*s->files));

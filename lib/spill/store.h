@@ -94,6 +94,7 @@ struct sp__spill {
 	size_t nfiles, next_file;
 	size_t first_file;	     /* first file for new runs */
 	struct sp__queue *queue;     /* NULL with a program, and after a failure */
+	const char *engine;	     /* of other threads' requests; NULL: there were none */
 	unsigned group_shift;	     /* group size of later runs: see run.h */
 	int broken;		     /* the queue's failure; nothing is outstanding */
 	struct sp__io_counters past; /* through pipes, or queues that are closed */
@@ -127,6 +128,8 @@ void sp__spill_reader_close(struct sp__spill *reader, struct sp__spill *store);
  */
 SP_MUST_CHECK int sp__spill_absorb(struct sp__spill *store, struct sp__spill *from,
 				   uint32_t *files);
+/* Returns the engine of the requests; NULL: there is none. */
+const char *sp__spill_engine(const struct sp__spill *spill);
 /* Sums the counters of all requests so far. */
 void sp__spill_counters(const struct sp__spill *spill, struct sp__io_counters *counters);
 /*

@@ -288,12 +288,13 @@ static void one_giant(const struct giant *g)
 	got = peak(&s, &v, &status);
 	if (waitpid(start(xsort, argv, 0, "/dev/null", s.locale), &check, 0) < 0)
 		abort();
+	/* Two threads can read such a record, while one of them is sorted with its key. */
 	/* Neither numbers in front of lines nor another salt leave an order to be checked. */
 	if (g->tuning && !strcmp(g->tuning, "--count"))
 		check = 0;
 	if (g->keys[0] && !strcmp(g->keys[0], "-R"))
 		check = 0;
-	ok(status == 0 && check == 0 && got <= v.bytes + ALLOWANCE + 3L * GIANT_BYTES,
+	ok(status == 0 && check == 0 && got <= v.bytes + ALLOWANCE + 4L * GIANT_BYTES,
 	   "a huge record, %s, %s %s %s: %.1f MB", g->name, g->from_pipe ? "pipe" : "file",
 	   g->keys[0] ? g->keys[0] : "", g->tuning ? g->tuning : "", (double)got / (1 << 20));
 }

@@ -27,6 +27,7 @@
 /* An age is the number of a part, and that of the slot among those that begin in it. */
 #define AGE_SHIFT 24
 #define MIN_INPUT_BYTES (UINT64_C(1) << 20)
+#define LONG_RECORDS 4
 #define WRITER_PAGES 2 /* at least, of each worker */
 /* Descriptors of a worker: its input, twice if it is read directly, its run file, and queues. */
 #define DESCRIPTORS 6
@@ -447,6 +448,8 @@ static unsigned workers_for(const struct sp__forming *forming, uint64_t input_by
 
 	if (input_bytes)
 		n = sp__min(n, input_bytes / sp__form_part_bytes(forming, input_bytes) + 1);
+	/* Each can hold a long record, in its stream and with its key in a slot. */
+	n = sp__min(n, plan->memory_bytes / (LONG_RECORDS * forming->sort->opts.record_bytes + 1));
 	if (!plan->in_memory)
 		n = sp__min(n, forming->spilled->write_bytes / least);
 	all = (unsigned)n * DESCRIPTORS + DESCRIPTORS_LEFT;
