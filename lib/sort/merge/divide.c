@@ -206,7 +206,9 @@ bool sp__divide_possible(const struct sp__merging *merging)
 
 	if (!files->n)
 		return sp__runs_cuttable(merging->spilled);
+	/* The mark of a CSV file is known when it is read. */
 	return files->files && files->n > 1 && s->threads > 1 && !s->env.device &&
+	       s->opts.format.kind != SP_REC_CSV &&
 	       sp__ks(s->opts.keys)->form != SP__KEY_COLLATED &&
 	       sp__engine_is_auto(s->opts.run.engine);
 }
