@@ -443,15 +443,16 @@ static unsigned workers_for(const struct sp__forming *forming, uint64_t input_by
 	const bool packs = forming->sort->opts.run.compression != SP_SPILL_RAW;
 	uint64_t n = sp__min(sp__plan_writers(&forming->sort->opts, plan->memory_bytes),
 			     forming->nslots);
-	uint64_t least = (packs ? 2 : 1) * WRITER_PAGES * (uint64_t)plan->page_bytes;
+	/* Input that is planned to stay in memory can need more than expected. */
+	uint64_t least = (packs ? 2 : 1) * (plan->in_memory ? 1 : WRITER_PAGES) *
+			 (uint64_t)plan->page_bytes;
 	unsigned all, free_fds;
 
 	if (input_bytes)
 		n = sp__min(n, input_bytes / sp__form_part_bytes(forming, input_bytes) + 1);
 	/* Each can hold a long record, in its stream and with its key in a slot. */
 	n = sp__min(n, plan->memory_bytes / (LONG_RECORDS * forming->sort->opts.record_bytes + 1));
-	if (!plan->in_memory)
-		n = sp__min(n, forming->spilled->write_bytes / least);
+	n = sp__min(n, forming->spilled->write_bytes / least);
 	all = (unsigned)n * DESCRIPTORS + DESCRIPTORS_LEFT;
 	free_fds = sp__fds_free(all);
 	n = sp__min(n, (free_fds - sp__min(free_fds, DESCRIPTORS_LEFT)) / DESCRIPTORS);
