@@ -75,6 +75,17 @@ struct filling {
 
 /* Slots. */
 
+/* Returns the slots that are not parts of others. */
+static unsigned count_slots(const struct sp__forming *forming)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < forming->nslots; i++)
+		n += forming->slots[i].state != SP__SLOT_ANNEXED &&
+		     forming->slots[i].state != SP__SLOT_GONE;
+	return n;
+}
+
 static struct sp__slot *empty_slot(struct filling *f)
 {
 	sp__slots_divide(f->forming);
@@ -147,7 +158,8 @@ static int end_slot(struct worker *w)
 
 /*
  * Extends a full slot whose keys are collapsed.  Each of many workers keeps to its own slots, since
- * the others need theirs.
+ * the others need theirs.  A worker with a block must always get a slot, without waiting for those
+ * that wait for later blocks.
  */
 static bool extend(struct worker *w)
 {
@@ -157,7 +169,8 @@ static bool extend(struct worker *w)
 	if (f->n > SLOTS_LEFT)
 		return false;
 	pthread_mutex_lock(&f->lock);
-	extended = sp__slot_annex(f->forming, w->slot);
+	extended = (!f->blocks || count_slots(f->forming) > f->n) &&
+		   sp__slot_annex(f->forming, w->slot);
 	pthread_mutex_unlock(&f->lock);
 	return extended;
 }
@@ -442,7 +455,7 @@ static unsigned workers_for(const struct sp__forming *forming, uint64_t input_by
 	const struct sp_sort_plan *plan = &forming->sort->plan;
 	const bool packs = forming->sort->opts.run.compression != SP_SPILL_RAW;
 	uint64_t n = sp__min(sp__plan_writers(&forming->sort->opts, plan->memory_bytes),
-			     forming->nslots);
+			     count_slots(forming));
 	/* Input that is planned to stay in memory can need more than expected. */
 	uint64_t least = (packs ? 2 : 1) * (plan->in_memory ? 1 : WRITER_PAGES) *
 			 (uint64_t)plan->page_bytes;
