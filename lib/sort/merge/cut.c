@@ -3,9 +3,9 @@
  * Cuts sorted data at keys.
  *
  * Choice: samples are the last keys of pages of runs, and keys in memory, at equal distances in
- * each input.  Each stands for as many bytes.  In the order of keys, a cut is where enough bytes
- * have been passed.  There are SAMPLES samples for each part, so the length of a part varies by
- * about a tenth.
+ * each input; the first one is at a different place in each.  A sample stands for as many bytes.
+ * In the order of keys, a cut is where enough bytes have been passed.  There are SAMPLES samples
+ * for each part, so the length of a part varies by about a tenth.
  *
  * Truncated keys: last keys are cut to SP__LASTKEY_MAX bytes.  A key to cut at is one byte shorter,
  * so a truncated last key is never equal to it or a prefix of it, and its order is that of the
@@ -26,6 +26,8 @@
 
 #define KEY_MAX (SP__LASTKEY_MAX - 1)
 #define SAMPLES 32
+/* Multiples of it divide a unit evenly, any number of them. */
+#define GOLDEN 0.6180339887498949
 
 /* A key, and the bytes that it stands for. */
 struct sample {
@@ -133,6 +135,18 @@ static void set_key(const struct sp__cuts *c, struct sp__cut_key *k, size_t byte
 	k->prefix = sp__key_prefix(k->data, k->bytes) ^ (descending(c) ? ~UINT64_C(0) : 0);
 }
 
+/*
+ * Returns the position of sample i of n in input j that has so many positions.  Inputs often have
+ * the same keys at the same share of their length, so each has samples at other shares.
+ */
+static uint64_t place(unsigned j, uint64_t i, uint64_t n, uint64_t positions)
+{
+	double shift = (j + 1) * GOLDEN;
+
+	shift -= (double)(uint64_t)shift;
+	return (uint64_t)(((double)i + shift) / (double)n * (double)positions);
+}
+
 static struct sample *add_samples(const struct sp__cuts *c, unsigned j, uint64_t each,
 				  struct sample *to)
 {
@@ -141,7 +155,7 @@ static struct sample *add_samples(const struct sp__cuts *c, unsigned j, uint64_t
 
 	for (uint64_t i = 0; i < n; i++, to++) {
 		to->bytes = total_bytes(c, j) / n;
-		to->key = key_at(c, j, first + (2 * i + 1) * all / (2 * n));
+		to->key = key_at(c, j, first + place(j, i, n, all));
 		set_key(c, &to->key, to->key.bytes);
 	}
 	return to;
@@ -330,7 +344,7 @@ static int add_file_samples(struct sp__cuts *c, struct sp__finder *finder, unsig
 	for (uint64_t i = 0; rc >= 0 && i < n; i++) {
 		struct sample *s = *to;
 
-		rc = sp__finder_sample(finder, f, (2 * i + 1) * (f->bytes / (2 * n)), &key, &bytes);
+		rc = sp__finder_sample(finder, f, place(j, i, n, f->bytes), &key, &bytes);
 		if (rc <= 0)
 			continue;
 		s->key.data = memcpy(c->file_keys + s->bytes, key, sp__min(bytes, KEY_MAX));
