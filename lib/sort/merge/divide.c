@@ -34,7 +34,7 @@
  */
 #define RUN_PAGES 8
 #define RUN_PAGES_BUFFERED 4
-#define RUN_PAGES_MIN 2
+#define RUN_PAGES_MIN 1
 #define RANGES_FEW 3
 /* The share of the result that can wait in buffers. */
 #define BUFFERED_SHARE 2
