@@ -14,6 +14,9 @@
  * on, records are compared one by one: those of one page for each run and cut, or of two if a
  * record crosses them.
  *
+ * Collated keys: a last key is a record, and a truncated one has no known order.  So a cut is at a
+ * whole record, and pages with truncated last keys are skipped: those around a cut are read.
+ *
  * Rejected: exact lengths by a search among all keys, which takes milliseconds for 64 inputs; bytes
  * of the order of records as a part of the cut, which would divide groups that -u collapses and -s
  * keeps.
@@ -40,14 +43,44 @@ static const struct sp__run *run_of(const struct sp__cuts *c, unsigned j)
 	return c->forming->spilled->runs[c->ids[j]];
 }
 
+static const struct sp_keyset *keyset(const struct sp__cuts *c)
+{
+	return c->forming->sort->opts.keys;
+}
+
+static bool collated(const struct sp__cuts *c)
+{
+	return sp__ks(keyset(c))->form == SP__KEY_COLLATED;
+}
+
+static bool is_whole(const struct sp__lastkey *last)
+{
+	return last->bytes < SP__LASTKEY_MAX;
+}
+
+static uint64_t whole_last_keys(const struct sp__run *run)
+{
+	uint64_t n = 0;
+
+	for (uint64_t i = 0; i < run->npages; i++)
+		n += is_whole(&run->lastkeys[i]);
+	return n;
+}
+
 bool sp__cuts_possible(const struct sp__spilled *spilled, const unsigned *ids, unsigned n)
 {
-	if (sp__ks(spilled->sort->opts.keys)->form == SP__KEY_COLLATED)
-		return false;
-	for (unsigned i = 0; i < n; i++)
-		if (!spilled->runs[ids[i]]->lastkeys || spilled->runs[ids[i]]->group_shift)
+	const bool texts = sp__ks(spilled->sort->opts.keys)->form == SP__KEY_COLLATED;
+	uint64_t pages = 0, whole = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct sp__run *run = spilled->runs[ids[i]];
+
+		if (!run->lastkeys || run->group_shift)
 			return false;
-	return true;
+		pages += run->npages;
+		whole += texts ? whole_last_keys(run) : run->npages;
+	}
+	return whole >= pages / 2;
 }
 
 static uint64_t positions(const struct sp__cuts *c, unsigned j)
@@ -73,29 +106,66 @@ static uint64_t lead(const struct sp__cuts *c, unsigned j)
 
 static bool descending(const struct sp__cuts *c)
 {
-	return sp__ks(c->forming->sort->opts.keys)->descending;
+	return sp__ks(keyset(c))->descending;
+}
+
+static struct sp__cut_key key_in_memory(const struct sp__cuts *c, const struct sp__runbuf *buf,
+					uint64_t position)
+{
+	const struct sp__entry *e = &buf->entries[position];
+	struct sp__cut_key k = { 0 };
+
+	if (collated(c)) {
+		k.data = sp__runbuf_record(buf, e, &k.bytes);
+		k.bytes -= sp__rec_term(&sp__ks(keyset(c))->format);
+		k.code = sp__runbuf_key(buf, e, &k.code_bytes);
+	} else {
+		k.data = sp__runbuf_key(buf, e, &k.bytes);
+	}
+	return k;
 }
 
 static struct sp__cut_key key_at(const struct sp__cuts *c, unsigned j, uint64_t position)
 {
 	const struct sp__lastkey *last;
-	struct sp__cut_key k = { 0 };
 
-	if (j < c->n) {
-		last = &run_of(c, j)->lastkeys[position];
-		k.data = run_of(c, j)->keys + last->offset;
-		k.bytes = last->bytes;
-		return k;
+	if (j >= c->n)
+		return key_in_memory(c, c->bufs[j - c->n], position);
+	last = &run_of(c, j)->lastkeys[position];
+	return (struct sp__cut_key){ .data = run_of(c, j)->keys + last->offset,
+				     .bytes = last->bytes };
+}
+
+/* Returns the first position from `from` on whose key can be compared; `to`: there is none. */
+static uint64_t comparable(const struct sp__cuts *c, unsigned j, uint64_t from, uint64_t to)
+{
+	if (j < c->n && collated(c))
+		while (from < to && !is_whole(&run_of(c, j)->lastkeys[from]))
+			from++;
+	return from;
+}
+
+static bool precedes_as_text(const struct sp__cuts *c, const struct sp__cut_key *a,
+			     const struct sp__cut_key *b)
+{
+	int order;
+
+	if (a->code && b->code) {
+		order = sp__order_bytes(a->code, a->code_bytes, b->code, b->code_bytes);
+		if (order || !sp__key_is_cut(sp__ks(keyset(c)), a->code_bytes))
+			return order < 0;
 	}
-	k.data = sp__runbuf_key(c->bufs[j - c->n], &c->bufs[j - c->n]->entries[position], &k.bytes);
-	return k;
+	return sp__key_compare(keyset(c), a->data, a->bytes, b->data, b->bytes) < 0;
 }
 
 static bool precedes(const struct sp__cuts *c, const struct sp__cut_key *a,
 		     const struct sp__cut_key *b)
 {
-	int order = sp__order_bytes(a->data, a->bytes, b->data, b->bytes);
+	int order;
 
+	if (collated(c))
+		return precedes_as_text(c, a, b);
+	order = sp__order_bytes(a->data, a->bytes, b->data, b->bytes);
 	return descending(c) ? order > 0 : order < 0;
 }
 
@@ -106,7 +176,7 @@ static bool precedes_at(const struct sp__cuts *c, unsigned j, uint64_t position,
 	struct sp__cut_key at;
 	uint64_t prefix;
 
-	if (j >= c->n) {
+	if (j >= c->n && !collated(c)) {
 		prefix = c->bufs[j - c->n]->entries[position].prefix;
 		if (prefix != k->prefix)
 			return prefix < k->prefix;
@@ -115,11 +185,28 @@ static bool precedes_at(const struct sp__cuts *c, unsigned j, uint64_t position,
 	return precedes(c, &at, k);
 }
 
-static uint64_t rank(const struct sp__cuts *c, unsigned j, const struct sp__cut_key *k)
+/*
+ * Returns the position after the last one whose key precedes k.  *not_before: the first position
+ * whose key does not.  Keys between them cannot be compared.
+ */
+static uint64_t rank(const struct sp__cuts *c, unsigned j, const struct sp__cut_key *k,
+		     uint64_t *not_before)
 {
-	uint64_t from = lead(c, j);
+	uint64_t low = lead(c, j), high = positions(c, j);
 
-	return from + SP__BISECT(positions(c, j) - from, i, precedes_at(c, j, from + i, k));
+	*not_before = high;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2, at = comparable(c, j, middle, high);
+
+		if (at < high && precedes_at(c, j, at, k)) {
+			low = at + 1;
+			continue;
+		}
+		if (at < high)
+			*not_before = at;
+		high = middle;
+	}
+	return low;
 }
 
 /* Returns how many samples an input has if each stands for that many bytes. */
@@ -128,9 +215,11 @@ static uint64_t count_samples(const struct sp__cuts *c, unsigned j, uint64_t eac
 	return sp__min(positions(c, j) - lead(c, j), total_bytes(c, j) / each + 1);
 }
 
-/* Truncates the key, and sets its prefix. */
+/* Truncates the key, and sets its prefix; leaves a record as it is. */
 static void set_key(const struct sp__cuts *c, struct sp__cut_key *k, size_t bytes)
 {
+	if (collated(c))
+		return;
 	k->bytes = sp__min(bytes, KEY_MAX);
 	k->prefix = sp__key_prefix(k->data, k->bytes) ^ (descending(c) ? ~UINT64_C(0) : 0);
 }
@@ -153,10 +242,15 @@ static struct sample *add_samples(const struct sp__cuts *c, unsigned j, uint64_t
 	const uint64_t n = count_samples(c, j, each), first = lead(c, j),
 		       all = positions(c, j) - first;
 
-	for (uint64_t i = 0; i < n; i++, to++) {
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t at = comparable(c, j, first + place(j, i, n, all), first + all);
+
+		if (at == first + all)
+			continue;
 		to->bytes = total_bytes(c, j) / n;
-		to->key = key_at(c, j, first + place(j, i, n, all));
+		to->key = key_at(c, j, at);
 		set_key(c, &to->key, to->key.bytes);
+		to++;
 	}
 	return to;
 }
@@ -196,16 +290,30 @@ static struct sp__run_span around(const struct sp__cuts *c, unsigned j, const st
 {
 	const struct sp__run *run = run_of(c, j);
 	const uint64_t page_bytes = c->forming->sort->plan.page_bytes;
-	uint64_t page = rank(c, j, k), before = page, end = (page + 1) * page_bytes;
-	struct sp__run_span span;
+	uint64_t last, before = rank(c, j, k, &last), end = (last + 1) * page_bytes;
+	struct sp__run_span span = { .to = run->bytes };
 
-	if (page == run->npages)
+	if (before == run->npages)
 		return (struct sp__run_span){ run->bytes, run->bytes };
 	while (before && run->lastkeys[before - 1].tail == page_bytes)
 		before--;
 	span.from = before ? before * page_bytes - run->lastkeys[before - 1].tail : 0;
-	span.to = (end < run->bytes ? end : run->bytes) - run->lastkeys[page].tail;
+	if (last < run->npages)
+		span.to = sp__min(end, run->bytes) - run->lastkeys[last].tail;
 	return span;
+}
+
+/* Returns the key of the record that a cursor is at. */
+static struct sp__cut_key current_key(const struct sp__cuts *c, const struct sp__cursor *cursor)
+{
+	if (!collated(c))
+		return (struct sp__cut_key){ .data = cursor->key, .bytes = cursor->key_bytes };
+	return (struct sp__cut_key){
+		.data = cursor->rec,
+		.bytes = cursor->bytes - sp__rec_term(&sp__ks(keyset(c))->format),
+		.code = cursor->key,
+		.code_bytes = cursor->key_bytes,
+	};
 }
 
 /* Passes the records of a cursor that precede the key, and moves *at over them. */
@@ -218,7 +326,7 @@ static int pass(const struct sp__cuts *c, struct sp__merge *m, unsigned j,
 	int rc;
 
 	while ((rc = sp__cursor_next(cursor, &env, true)) == SP_READY) {
-		key = (struct sp__cut_key){ .data = cursor->key, .bytes = cursor->key_bytes };
+		key = current_key(c, cursor);
 		if (!precedes(c, &key, k))
 			return 0;
 		*at += cursor->head + cursor->bytes;
@@ -275,6 +383,7 @@ int sp__cuts_find(const struct sp__cuts *c, unsigned i, struct sp__spill *reader
 		  struct sp__freemem where, uint64_t *at, struct sp_errinfo *err)
 {
 	const bool ends = i == 0 || i == c->parts;
+	uint64_t same;
 
 	if (c->nfiles)
 		return find_in_files(c, i, at, err);
@@ -283,7 +392,7 @@ int sp__cuts_find(const struct sp__cuts *c, unsigned i, struct sp__spill *reader
 		if (ends)
 			at[j] = i ? j < c->n ? run_of(c, j)->bytes : positions(c, j) : 0;
 		else
-			at[j] = rank(c, j, &c->keys[i - 1]);
+			at[j] = rank(c, j, &c->keys[i - 1], &same);
 	}
 	return ends || !c->n ? 0 : find_in_runs(c, &c->keys[i - 1], reader, where, at);
 }
@@ -300,6 +409,24 @@ static int list_buffers(struct sp__cuts *c)
 	     from = slot->age + 1)
 		c->bufs[c->nbufs++] = &slot->buf;
 	return 0;
+}
+
+/* Encodes the keys of cuts, since most records are compared as bytes. */
+static int encode_keys(struct sp__cuts *c)
+{
+	int rc = 0;
+
+	c->codes = calloc(c->parts, sizeof(*c->codes));
+	for (unsigned i = 0; rc >= 0 && c->codes && i + 1 < c->parts; i++) {
+		struct sp__cut_key *k = &c->keys[i];
+
+		rc = sp__key_encode(keyset(c), k->data, k->bytes, &c->codes[i]);
+		k->code = rc ? NULL : c->codes[i].data;
+		k->code_bytes = c->codes[i].bytes;
+	}
+	if (c->codes && rc >= 0)
+		return 0;
+	return sp__err(c->forming->sort->env.err, -ENOMEM, "allocate", NULL, -1);
 }
 
 int sp__cuts_choose(struct sp__cuts *c, const struct sp__forming *forming, const unsigned *ids,
@@ -326,9 +453,10 @@ int sp__cuts_choose(struct sp__cuts *c, const struct sp__forming *forming, const
 	}
 	for (unsigned j = 0; j < c->n + c->nbufs; j++)
 		end = add_samples(c, j, each, end);
-	choose(c, samples, number, bytes, parts);
+	if (end > samples)
+		choose(c, samples, (uint64_t)(end - samples), bytes, parts);
 	free(samples);
-	return 0;
+	return collated(c) ? encode_keys(c) : 0;
 }
 
 /* Adds the keys of records at equal distances; without those that are not near. */
@@ -389,6 +517,9 @@ int sp__cuts_choose_files(struct sp__cuts *c, const struct sp__forming *forming,
 
 void sp__cuts_release(struct sp__cuts *c)
 {
+	for (unsigned i = 0; c->codes && i < c->parts; i++)
+		sp__keybuf_release(&c->codes[i]);
+	free(c->codes);
 	free(c->bufs);
 	free(c->file_keys);
 	free(c->keys);

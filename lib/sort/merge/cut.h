@@ -13,11 +13,13 @@
 #include "sort/form/forming.h"
 #include "sort/merge/filecut.h"
 
-/* A normalised key, and its prefix as in an entry. */
+/* A normalised key, and its prefix as in an entry.  COLLATED: a whole record, and its code. */
 struct sp__cut_key {
 	const void *data;
 	size_t bytes;
 	uint64_t prefix;
+	const unsigned char *code; /* the key of the record as bytes; NULL: it has none */
+	size_t code_bytes;
 	double share; /* about the part of all bytes that precede it */
 };
 
@@ -32,10 +34,12 @@ struct sp__cuts {
 	char *file_keys; /* memory of their keys */
 	unsigned parts;
 	struct sp__cut_key *keys; /* cut i, between parts i - 1 and i, is at keys[i - 1] */
+	struct sp__keybuf *codes; /* COLLATED: of keys; or NULL */
 };
 
 /*
  * True if all runs can be cut: the last keys of their pages and checksums of single pages are kept.
+ * COLLATED: at most half of the last keys are truncated.
  */
 bool sp__cuts_possible(const struct sp__spilled *spilled, const unsigned *ids, unsigned n);
 /*
