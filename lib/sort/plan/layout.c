@@ -272,6 +272,9 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c, const str
  * Descriptors can take a quarter of the memory, and more only for pages set by hand and input of
  * known length.  If even the largest pages need more, the plan assumes this quarter and ignores the
  * rest of the input's expected length.
+ *
+ * Several threads need last keys to divide the final merge.  If the length of the input is unknown,
+ * they get at most the same share of the memory; when they need more, they are dropped.
  */
 static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice *c,
 			   struct sp__layout *l)
@@ -284,6 +287,11 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 	l->keys = o->readahead != SP_READ_AUTO ? sp__readplan_needs_sequence(o->readahead)
 					       : with_keys <= c->working_bytes / KEYS_SHARE;
 	l->descriptor_bytes = l->keys ? with_keys : pages * each;
+	if (o->readahead == SP_READ_AUTO && !o->input_bytes && c->threads > 1) {
+		l->keys = true;
+		l->descriptor_bytes = sp__max(l->descriptor_bytes,
+					      sp__min(with_keys, c->working_bytes / KEYS_SHARE));
+	}
 	if (l->descriptor_bytes > quarter && c->largest_page)
 		l->descriptor_bytes = quarter;
 	return l->descriptor_bytes <= quarter || o->run.page_bytes;

@@ -5,15 +5,17 @@
  *
  * Page size: formula (4) does not depend on it, since clusters have b / (n + 1) pages of any size.
  * It affects the memory for descriptors (small pages), the fan-in that two pages for each run allow
- * (large pages), and the number of requests.  Among the sizes within 3 % of the best time (with
- * more than two threads: 6 %), these conditions decide, in this order: descriptors take at most
- * 1/16 of the memory; the largest size up to 256 KiB that leaves 8 pages for each run, and 1.5 for
+ * (large pages), and the number of requests.  Among the sizes within 3 % of the best time, these
+ * conditions decide, in this order: descriptors take at most 1/16 of the memory; the largest size up to 256 KiB that leaves 8 pages for each run, and 1.5 for
  * each run and thread, since threads of the final merge have their own pages; the size nearest to
  * the 32 KiB of the paper that leaves four.  Pages below 32 KiB count as a quarter slower than
  * predicted.  Otherwise hundreds of runs would get two pages of 16 KiB instead of one of 32 KiB,
  * which formula (5) considers equal.
  * Along the semi-sequential path they are equal; there the largest page near the best time that
  * leaves two for each run is chosen.
+ *
+ * Several threads divide the final merge into ranges, and a range has some pages of each run, so the
+ * pages of many threads are smaller.  They may cost more time than 3 %, since it is divided, too.
  *
  * Refusals: bisection over the planner itself finds the minimum memory, so the message always
  * agrees with the planner.
@@ -29,24 +31,33 @@
 #define MIN_PAGE 4096u
 #define USUAL_PAGE (32u << 10)
 #define FINE_PAGE (256u << 10)
+#define RANGE_PAGES 16 /* pages of a run for each of several threads */
 #define MAX_PAGE (16u << 20)
 #define PAGES_ON_TRACK 5
 /* Number of sizes to try. */
 #define MAX_PAGES 20
-#define NEAR_BEST 1.03
-/* Of more than two threads, which divide the work on pages. */
-#define NEAR_BEST_OF_MANY 1.06
+#define NEAR_BEST 0.03
+#define NEAR_THREADS 4
+#define NEAR_MAX 4
 #define SMALL_COSTS 1.25
 #define WORTH_REPLACEMENT 0.8
 
-/* Rates a layout's page size, among layouts of about equal time. */
-static int page_score(const struct sp__layout *l, uint32_t page_bytes, const struct sp__choice *c)
+/* Returns the largest page with which each of several threads has its ranges of runs. */
+static uint64_t fine_page(const struct sp__choice *c, const struct sp__layout *l)
 {
+	return c->threads == 1 ? FINE_PAGE
+			       : sp__max(l->run_bytes / c->threads / RANGE_PAGES, USUAL_PAGE);
+}
+
+/* Rates a layout's page size, among layouts of about equal time. */
+static int page_score(const struct sp__choice *c, const struct sp__layout *l)
+{
+	const uint32_t page_bytes = c->page_bytes;
 	unsigned runs = l->final_runs > 2 ? l->final_runs : 2, each = l->merge_pages / runs;
 	int distance = 0, score = l->descriptor_bytes <= c->working_bytes / 16 ? 1000 : 0;
 
 	if (each >= sp__max(8, c->threads / 2 * 3) && page_bytes >= USUAL_PAGE &&
-	    page_bytes <= FINE_PAGE)
+	    page_bytes <= sp__min(FINE_PAGE, fine_page(c, l)))
 		return score + 500 + (int)(page_bytes >> 12);
 	for (uint32_t p = USUAL_PAGE; p < page_bytes; p *= 2)
 		distance++;
@@ -98,6 +109,12 @@ static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, ui
 	return n;
 }
 
+/* Returns the share of the best time within which other conditions decide. */
+static double near_best(const struct sp__choice *c)
+{
+	return NEAR_BEST * (double)sp__max(1, sp__min(c->threads / NEAR_THREADS, NEAR_MAX));
+}
+
 /* Returns the best layout for a kind of run formation; if none fits, the last misfit. */
 static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choice *c)
 {
@@ -106,7 +123,6 @@ static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choi
 	double time[MAX_PAGES], seconds = -1;
 	bool path = sp__plan_placement(o) == SP_PLACE_SEMISEQ;
 	int n = pages_to_try(o, c->working_bytes, page), best = -1, best_score = 0, score;
-	const double near = c->threads > 2 ? NEAR_BEST_OF_MANY : NEAR_BEST;
 
 	for (int i = 0; i < n; i++) {
 		c->page_bytes = page[i];
@@ -117,10 +133,10 @@ static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choi
 			seconds = time[i];
 	}
 	for (int i = 0; i < n; i++) {
-		if (l[i].misfit || time[i] > seconds * near)
+		if (l[i].misfit || time[i] > seconds * (1 + near_best(c)))
 			continue;
-		score = path ? path_score(o, &l[i], page[i])
-			     : page_score(&l[i], page[i], c);
+		c->page_bytes = page[i];
+		score = path ? path_score(o, &l[i], page[i]) : page_score(c, &l[i]);
 		if (best < 0 || score > best_score) {
 			best = i;
 			best_score = score;
