@@ -459,7 +459,7 @@ int sp__cuts_choose(struct sp__cuts *c, const struct sp__forming *forming, const
 	return collated(c) ? encode_keys(c) : 0;
 }
 
-/* Adds the keys of records at equal distances; without those that are not near. */
+/* Adds the keys of samples, without those that are not near their places. */
 static int add_file_samples(struct sp__cuts *c, struct sp__finder *finder, unsigned j,
 			    uint64_t each, struct sample **to)
 {
