@@ -25,7 +25,6 @@
 
 #define FRAME_BYTES (1u << 20)
 #define LITTLE_FRAME_BYTES (256u << 10)
-#define LITTLE_MEMORY (12u << 20) /* below: little memory */
 
 #define ZLIB_GZIP 31
 #define ZLIB_MEMLEVEL 8 /* zlib's default */
@@ -55,7 +54,7 @@ struct sp__encoder {
 
 static bool is_little(uint64_t memory_bytes)
 {
-	return memory_bytes < LITTLE_MEMORY;
+	return memory_bytes < SP__PACK_LITTLE;
 }
 
 static int no_memory(struct sp__encoder *p)

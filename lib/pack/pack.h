@@ -14,6 +14,9 @@
 #include <stdint.h>
 #include <spindle/packed.h>
 
+/* Less memory is little: frames are then small. */
+#define SP__PACK_LITTLE (UINT64_C(12) << 20)
+
 /* How a result is cut into frames. */
 struct sp__packframe {
 	size_t bytes;	       /* of contents; the last frame is shorter */

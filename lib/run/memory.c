@@ -4,7 +4,9 @@
  */
 #include "base/host.h"
 #include "base/minmax.h"
+#include "pack/pack.h"
 #include "run/memory.h"
+#include "run/volume_spec.h"
 
 #define FLOOR_BYTES (UINT64_C(512) << 10)
 #define DEFAULT_BYTES (UINT64_C(1) << 30)
@@ -15,6 +17,9 @@
  */
 #define PACKING_SHARE 16
 #define MIN_BYTES (UINT64_C(1) << 20)
+/* Many threads have a frame each (pack/pack.h) if this share is enough. */
+#define FRAMES_SHARE 4
+#define FRAME_BYTES (UINT64_C(7) << 19)
 
 static uint64_t given(uint64_t memory_bytes)
 {
@@ -28,7 +33,14 @@ uint64_t sp__unpacking_memory(const struct sp_run_opts *o, uint64_t memory_bytes
 
 uint64_t sp__packing_memory(const struct sp_run_opts *o, uint64_t memory_bytes)
 {
-	return o->compress_output ? sp__max(given(memory_bytes) / PACKING_SHARE, MIN_BYTES) : 0;
+	const uint64_t share = sp__max(given(memory_bytes) / PACKING_SHARE, MIN_BYTES);
+	const unsigned threads = sp__volume_spec_simulated(o) ? 1 : sp__threads(o->parallel);
+	uint64_t frames = sp__min(threads * FRAME_BYTES, given(memory_bytes) / FRAMES_SHARE);
+
+	/* The length of frames must not depend on the number of threads. */
+	if (share < SP__PACK_LITTLE)
+		frames = sp__min(frames, SP__PACK_LITTLE - 1);
+	return o->compress_output ? sp__max(share, frames) : 0;
 }
 
 uint64_t sp__working_memory(const struct sp_run_opts *o, uint64_t memory_bytes)
