@@ -107,3 +107,9 @@ keyed_and_large()
 	(ulimit -n 9 && piped --parallel=4 in >out)
 	cmp out want
 }
+
+@test "the final merge of a pipe is divided among threads" {
+	seq -w 2000000 | "$xsort" -S 32M --parallel=2 -T tmp -k1.3 --stats=stats | md5sum >out
+	seq -w 2000000 | sort -k1.3 | md5sum | cmp - out
+	grep -q '"merge_parts": [1-9]' stats
+}

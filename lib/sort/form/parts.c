@@ -291,11 +291,11 @@ static int fill(struct worker *w)
 	return rc;
 }
 
-/* True if the final merge has memory for pages of all runs. */
+/* True if each thread of the final merge has memory for pages of all runs. */
 static bool has_pages(const struct filling *f)
 {
 	const struct sp__sort_shared *s = f->forming->sort;
-	uint64_t each = sp__max(SP__PAGES_KEPT, 4 * (uint64_t)s->threads);
+	uint64_t each = SP__PAGES_KEPT * (uint64_t)s->threads;
 
 	return sp__free_region(f->forming, true).bytes >= f->stored * each * s->plan.page_bytes;
 }

@@ -14,8 +14,8 @@
  * Along the semi-sequential path they are equal; there the largest page near the best time that
  * leaves two for each run is chosen.
  *
- * Several threads divide the final merge into ranges, and a range has some pages of each run, so the
- * pages of many threads are smaller.  They may cost more time than 3 %, since it is divided, too.
+ * Several threads divide the final merge into ranges, and a range has some pages of each run.  So
+ * many threads have smaller pages, which may cost more time than 3 %, since it is divided, too.
  *
  * Refusals: bisection over the planner itself finds the minimum memory, so the message always
  * agrees with the planner.
