@@ -8,8 +8,9 @@
  * range, and there are a quarter more than workers.
  *
  * There is one range if values must be deterministic (simulated machines); if reading was set by
- * hand; if the last keys of pages are not kept, or keys have no bytes; if only a small part of the
- * result is wanted; or if there is not enough memory or work for two workers.
+ * hand; if the last keys of pages are not kept, or most are truncated texts that a locale orders;
+ * if files are merged whose order is that of a locale; if only a small part of the result is
+ * wanted; or if there is not enough memory or work for two workers.
  */
 #include <stdlib.h>
 #include "base/err.h"
