@@ -230,13 +230,14 @@ static void list(const json_t *property, const char *path, const char *head, FIL
 	}
 }
 
-static void write_list(const struct sp__document *d, FILE *out)
+static void write_list(const struct sp__document *d, const struct sp_report_field *fields,
+		       FILE *out)
 {
 	json_t *tree = json_object();
 	char head[128];
 
 	add_head(tree, d);
-	add_fields(tree, d->fields);
+	add_fields(tree, fields);
 	snprintf(head, sizeof(head), "%s%s%s", d->schema, d->kind ? " " : "",
 		 d->kind ? d->kind : "");
 	list(tree, "", head, out);
@@ -289,18 +290,19 @@ static void write_schema(const char *folder, const char *name, json_t *tree)
 	json_decref(schema);
 }
 
-static void add_document(json_t *schemas, const struct sp__document *d, FILE *keys)
+static void add_document(json_t *schemas, const struct sp__document *d,
+			 const struct sp_report_field *fields, FILE *keys)
 {
 	json_t *tree = child(schemas, d->schema, json_object);
 
 	add_head(tree, d);
-	add_fields(tree, d->fields);
-	write_list(d, keys);
+	add_fields(tree, fields);
+	write_list(d, fields, keys);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct sp__document vdisk = { STATUS_SCHEMA, NULL, NULL, status_fields };
+	static const struct sp__document vdisk = { STATUS_SCHEMA, NULL, NULL };
 	json_t *schemas = json_object(), *tree;
 	const char *name;
 	FILE *keys;
@@ -309,8 +311,8 @@ int main(int argc, char **argv)
 		fail("usage", "report-schemas FOLDER");
 	keys = create(argv[1], "keys");
 	for (int i = 0; i < SP__DOC_COUNT_; i++)
-		add_document(schemas, &sp__documents[i], keys);
-	add_document(schemas, &vdisk, keys);
+		add_document(schemas, &sp__documents[i], sp__document_fields[i], keys);
+	add_document(schemas, &vdisk, status_fields, keys);
 	if (fclose(keys))
 		fail("cannot be written", "keys");
 	json_object_foreach(schemas, name, tree) write_schema(argv[1], name, tree);

@@ -40,11 +40,12 @@ extern const struct sp_report_field sp__pool_fields[];
 
 /* A kind of document.  Documents of one schema with different keys have a member "kind". */
 struct sp__document {
-	const char *schema, *tool, *kind;     /* kind: can be NULL */
-	const struct sp_report_field *fields; /* of the whole document, in order */
+	const char *schema, *tool, *kind; /* kind: can be NULL */
 };
 
 extern const struct sp__document sp__documents[SP__DOC_COUNT_];
+/* The fields of the whole document, in order; for schemas. */
+extern const struct sp_report_field *const sp__document_fields[SP__DOC_COUNT_];
 
 /* Their tables; each is next to its constructor. */
 extern const struct sp_report_field sp__sort_document[], sp__sort_plan_document[],
