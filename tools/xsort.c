@@ -55,7 +55,8 @@ static void fill_options(struct settings *set)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
 	set->opts.format = sp_order_format(&set->order);
-	if (common_options_resources(&set->common, strcmp(msg_program(), "sort") != 0, &err) < 0)
+	if (common_options_resources(&set->common, set->files, set->nfiles,
+				     strcmp(msg_program(), "sort") != 0, &err) < 0)
 		failure(set, &err, 0);
 	cap_memory(&set->opts);
 	compress_small_runs(&set->opts);

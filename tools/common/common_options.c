@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <spindle/size.h>
 #include "common_options.h"
 #include "msg.h"
@@ -12,6 +14,13 @@
 
 #define PAGE_UNIT 4096u
 #define PAGE_MAX (16u << 20)
+/*
+ * Inputs of so few bytes occupy little of any memory, and one thread does all the work.  To ask the
+ * system what is available would take longer than to sort or join them.
+ */
+#define SMALL_INPUTS (256u << 10)
+#define SMALL_MEMORY_MAX (UINT64_C(1) << 30)
+
 #define DIR "dir:"
 
 const struct sp_enum_value volume_kinds[] = {
@@ -125,12 +134,22 @@ void common_options_packed(struct common_options *c, const char *output, const c
 	need_format(option, run->compress_output);
 }
 
-static uint64_t memory_asked(uint64_t bytes, bool warn)
+/* The default without what other programs and control groups leave of it. */
+static uint64_t memory_of_machine(void)
+{
+	uint64_t all;
+
+	if (sp_size_parse("100%", 1, &all) < 0 || all / 8 > SMALL_MEMORY_MAX)
+		return SMALL_MEMORY_MAX;
+	return all / 8;
+}
+
+static uint64_t memory_asked(uint64_t bytes, bool small, bool warn)
 {
 	uint64_t limit;
 
 	if (!bytes)
-		return sp_memory_default();
+		return small ? memory_of_machine() : sp_memory_default();
 	limit = sp_memory_group();
 	if (warn && bytes > limit)
 		msg("warning: -S asks for %" PRIu64
@@ -139,13 +158,36 @@ static uint64_t memory_asked(uint64_t bytes, bool warn)
 	return bytes;
 }
 
-int common_options_resources(struct common_options *c, bool warn, struct sp_errinfo *err)
+/* True if all inputs are regular files, and together small; n is 0 if it does not matter. */
+static bool are_small(const struct sp_run_opts *run, const char *const *inputs, size_t n)
+{
+	uint64_t all = 0;
+	struct stat st;
+
+	if (!n || run->decompress || run->volume)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		int rc = strcmp(inputs[i], "-") ? stat(inputs[i], &st) : fstat(STDIN_FILENO, &st);
+
+		/* files of /proc have 0 bytes */
+		if (rc || !S_ISREG(st.st_mode) || !st.st_size)
+			return false;
+		all += (uint64_t)st.st_size;
+	}
+	return all <= SMALL_INPUTS;
+}
+
+int common_options_resources(struct common_options *c, const char *const *inputs, size_t n,
+			     bool warn, struct sp_errinfo *err)
 {
 	struct sp_run_opts *run = c->run;
+	const bool small = are_small(run, inputs, n);
 	struct sp_geometry *g = NULL;
 	int rc;
 
-	run->memory_bytes = memory_asked(run->memory_bytes, warn);
+	run->memory_bytes = memory_asked(run->memory_bytes, small, warn);
+	if (small && !run->parallel)
+		run->parallel = 1;
 	rc = c->geometry ? sp_geometry_load(&g, c->geometry, err)
 			 : sp_run_geometry(&g, run->volume, err);
 	run->geometry = g;

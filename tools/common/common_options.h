@@ -120,10 +120,13 @@ void common_options_packed(struct common_options *c, const char *output, const c
 
 /*
  * Sets the memory, as requested or by default; warns, if warn, that the control group has less.
+ * If the n inputs are small regular files, the default of the memory does not consider how much is
+ * available, and that of the threads is 1.  A tool whose inputs do not tell this passes none.
  * Sets run->geometry from a file or from the model of a simulated volume; the caller frees it.
  * Returns 0 or a negative code.
  */
-int common_options_resources(struct common_options *c, bool warn, struct sp_errinfo *err);
+int common_options_resources(struct common_options *c, const char *const *inputs, size_t n,
+			     bool warn, struct sp_errinfo *err);
 
 /*
  * True if progress is to be shown. apart: the result goes to a regular file; if false, the result

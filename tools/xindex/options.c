@@ -185,7 +185,7 @@ static void check(const struct command *command, struct config *c)
 	set_format(c);
 	if (command->bit == BUILD)
 		resolve_name(c);
-	if (common_options_resources(&c->common, true, &err))
+	if (common_options_resources(&c->common, NULL, 0, true, &err))
 		die_of(err.code, &err);
 	c->build.run = c->run;
 }

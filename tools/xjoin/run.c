@@ -199,6 +199,15 @@ static void name_no_effects(const struct settings *set, struct sp_join_stats *st
 		say_no_effects(list);
 }
 
+static int find_resources(struct settings *set, struct sp_errinfo *err)
+{
+	const char *inputs[SP_JOIN_FILES_MAX] = { set->inputs[0], set->inputs[1] };
+
+	for (size_t i = 0; i < set->opts.nthen; i++)
+		inputs[2 + i] = set->then[i].input;
+	return common_options_resources(&set->common, inputs, 2 + set->opts.nthen, true, err);
+}
+
 int join_run(struct settings *set)
 {
 	struct sp_join_io io = {
@@ -217,7 +226,7 @@ int join_run(struct settings *set)
 	struct statsfile file;
 	int rc;
 
-	if (common_options_resources(&set->common, true, &err) < 0)
+	if (find_resources(set, &err) < 0)
 		failure(set, &err);
 	if (set->common.explain)
 		return explain(set);

@@ -544,7 +544,7 @@ static void check(const struct command *command, struct config *c)
 	set_format(c);
 	check_options(command, c);
 	common_options_finish(&c->common);
-	if (common_options_resources(&c->common, true, &err))
+	if (common_options_resources(&c->common, NULL, 0, true, &err))
 		die_of(err.code, &err);
 	check_files(command, c);
 	warn_packed(command, c);
