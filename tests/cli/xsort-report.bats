@@ -160,3 +160,14 @@ value()
 	jq -e '.prediction.elapsed_s < 2 * (.result.elapsed_s + .io.cluster_reads * (.prediction.seek_s // 0) +
 		.spill.write_bytes / 1048576 * (.prediction.transfer_s_per_mib // 0))' r.json
 }
+
+@test "small inputs are sorted by one thread, and the memory is that of the machine" {
+	seq 1000 >small
+	seq 100000 >large
+	for input in small large; do "$xsort" --stats=$input.json $input >/dev/null; done
+	[ "$(jq .config.parallel small.json)" -eq 1 ]
+	[ "$(jq .config.memory_bytes small.json)" -ge "$(jq .config.memory_bytes large.json)" ]
+	"$xsort" --parallel=2 -S 8M --stats=s.json small >/dev/null
+	[ "$(jq -c '[.config.parallel, .config.memory_bytes]' s.json)" = "[2,$((8 << 20))]" ]
+	"$xsort" --run-size=64M small | cmp - <("$xsort" -S 8M small)
+}
