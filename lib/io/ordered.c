@@ -58,6 +58,15 @@ static bool before(const struct sp__inorder *o, uint64_t range)
 	return false;
 }
 
+/* No range from this one on is wanted, so its error does not count. */
+static void end_before(struct sp__inorder *o, uint64_t range)
+{
+	if (range > stop_of(o))
+		return;
+	atomic_store(&o->stop, range);
+	o->error = 0;
+}
+
 /* Cuts a buffer whose range has more items than are wanted.  No range is then wanted after it. */
 static void apply_limit(struct sp__inorder *o, struct sp__inorder_buffer *b)
 {
@@ -70,8 +79,7 @@ static void apply_limit(struct sp__inorder *o, struct sp__inorder_buffer *b)
 		b->items = wanted;
 		b->bytes = b->written + b->filled;
 	}
-	if (b->range + 1 < stop_of(o))
-		atomic_store(&o->stop, b->range + 1);
+	end_before(o, b->range + 1);
 }
 
 /* Places buffers as far as possible. */
@@ -391,7 +399,7 @@ int sp__inorder_end(struct sp__inorder_maker *k)
 int sp__inorder_end_all(struct sp__inorder_maker *k)
 {
 	lock(k->all);
-	stop_at(k->all, k->buf->range + 1, 0, NULL);
+	end_before(k->all, k->buf->range + 1);
 	pthread_mutex_unlock(&k->all->lock);
 	return sp__inorder_end(k);
 }

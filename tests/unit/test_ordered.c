@@ -283,6 +283,26 @@ static void test_limit(void)
 	forget();
 }
 
+/* The range that has the last item wanted takes longer than the next one, which fails. */
+static void test_limit_before_error(void)
+{
+	struct plan p = { .makers = 6, .buffers = 9, .max_items = 300, .bad = { RANGES, RANGES } };
+	const uint64_t last = RANGES / 2;
+	struct sp_errinfo err;
+	uint64_t end;
+
+	(void)!run(p, &end, &err);
+	forget();
+	/* Its first item, or that of a later range if it has none. */
+	p.limit = t.starts[last] + 1;
+	p.bad[0] = p.bad[1] = last + 1;
+	while (t.starts[p.bad[0]] < p.limit)
+		p.bad[0] = ++p.bad[1];
+	ok(run(p, &end, &err) == 0 && t.got_bytes == p.limit * ITEM,
+	   "an error behind the last item wanted does not count");
+	forget();
+}
+
 static size_t bytes_before(uint64_t range)
 {
 	return t.starts[range] * ITEM;
@@ -343,6 +363,7 @@ int main(void)
 	sp__tasks_open(MAKERS_MAX);
 	test_whole();
 	test_limit();
+	test_limit_before_error();
 	test_errors();
 	sp__tasks_close();
 	return done();
