@@ -42,6 +42,15 @@ static bool due(enum fault f)
 	return atomic_compare_exchange_strong(&fault, &now, NONE);
 }
 
+/* The second entry becomes a neighbour with another key, of which there are at most two records. */
+static void double_one(struct sp__runbuf *rb)
+{
+	const char *first = rb->base + sp__ref_offset(rb->entries[0].ref);
+	const char *second = rb->base + sp__ref_offset(rb->entries[1].ref);
+
+	rb->entries[1] = rb->entries[memcmp(first, second, 8) ? 0 : 2];
+}
+
 void __wrap_sp__runbuf_sort(struct sp__runbuf *rb)
 {
 	__real_sp__runbuf_sort(rb);
@@ -50,7 +59,7 @@ void __wrap_sp__runbuf_sort(struct sp__runbuf *rb)
 	if (due(LOSE))
 		rb->n--;
 	else if (due(DOUBLE))
-		rb->entries[1] = rb->entries[2];
+		double_one(rb);
 	else if (due(CHANGE))
 		rb->base[sp__ref_offset(rb->entries[1].ref) + 5] ^= 1;
 }
