@@ -105,7 +105,7 @@ uint64_t sp__count_lines(const char *data, size_t bytes)
 	const char *end = data + bytes;
 	uint64_t lines = 0;
 
-	while ((data = memchr(data, '\n', (size_t)(end - data)))) {
+	while (data < end && (data = memchr(data, '\n', (size_t)(end - data)))) {
 		lines++;
 		data++;
 	}
