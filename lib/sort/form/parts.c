@@ -457,8 +457,8 @@ static unsigned workers_for(const struct sp__forming *forming, uint64_t input_by
 	uint64_t n = sp__min(sp__plan_writers(&forming->sort->opts, plan->memory_bytes),
 			     count_slots(forming));
 	/* Input that is planned to stay in memory can need more than expected. */
-	uint64_t least = (packs ? 2 : 1) * (plan->in_memory ? 1 : WRITER_PAGES) *
-			 (uint64_t)plan->page_bytes;
+	uint64_t least =
+		(packs ? 2 : 1) * (plan->in_memory ? 1 : WRITER_PAGES) * (uint64_t)plan->page_bytes;
 	unsigned all, free_fds;
 
 	if (input_bytes)
