@@ -339,7 +339,7 @@ static int go_on(struct sp__joinranges *a, struct sp__joinrange_maker *k,
 static int finish(struct sp__joinranges *a, struct sp__joinrange_maker *stopped)
 {
 	struct sp__joinrange_past past = { 0 };
-	int rc = sp__result_end_ordered(a->out, &a->ordered);
+	int rc = sp__result_end_ordered(a->out, &a->ordered), checked;
 
 	if (rc < 0)
 		return rc;
@@ -350,7 +350,9 @@ static int finish(struct sp__joinranges *a, struct sp__joinrange_maker *stopped)
 		rc = go_on(a, stopped, &past);
 	if (rc < 0 && stopped && a->in->env->err && !a->in->env->err->code)
 		*a->in->env->err = stopped->err;
-	return rc ? rc : sp__keycuts_check(&a->cuts);
+	/* Even if another join goes on with the rest: the ranges before are in the result. */
+	checked = rc < 0 ? 0 : sp__keycuts_check(&a->cuts);
+	return checked < 0 ? checked : rc;
 }
 
 /* The join's thread: the beginning. */
