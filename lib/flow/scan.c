@@ -272,6 +272,7 @@ static int open_input(struct sp__scan *s)
 	o.drop_mark = s->opts.format.kind == SP_REC_CSV && (!s->opts.part || !s->opts.part->from);
 	if (!s->input)
 		o.ahead = s->opts.ahead;
+	o.limited = s->opts.part;
 	if (s->opts.part)
 		o.limit = s->opts.part->to;
 	rc = open_chunks(s, &o);

@@ -73,7 +73,7 @@ struct sp__rstream {
 	bool pollable;	 /* can have nothing to read yet: pipe, terminal */
 	int status;	 /* SP_READY until the end or an error, which stay */
 	uint64_t offset; /* offset of the next byte to return */
-	uint64_t limit;	 /* see the options; 0: UINT64_MAX */
+	uint64_t limit;	 /* the stream ends there; UINT64_MAX: at the end of the file */
 	size_t chunk_bytes;
 	char *buf; /* with a queue: whole pages, allocated or the caller's */
 	size_t buf_bytes;
@@ -470,7 +470,7 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 	rs->err = err;
 	rs->trace = opts->trace;
 	rs->whole = opts->whole;
-	rs->limit = opts->limit ? opts->limit : UINT64_MAX;
+	rs->limit = opts->limited ? opts->limit : UINT64_MAX;
 	rs->borrowed = opts->memory;
 	rs->status = SP_READY;
 	rs->unmark.over = !opts->drop_mark;

@@ -35,8 +35,9 @@ struct sp__rstream_opts {
 	uint64_t unpack_bytes;		 /* the memory for unpacking, with its chunks, ... */
 	unsigned unpack_share;		 /* ... which is 1 / unpack_share of -S */
 	struct sp_batch ahead; /* bytes read from fd before: they come first and are unpacked too */
-	uint64_t limit;	       /* of a regular file: the stream ends there; 0: at its end */
-	bool drop_mark;	       /* a byte order mark at the beginning is skipped */
+	bool limited;	       /* a regular file is read to this offset, not to its end: */
+	uint64_t limit;
+	bool drop_mark; /* a byte order mark at the beginning is skipped */
 };
 
 struct sp__rstream;

@@ -292,6 +292,21 @@ static void check_refused(void)
 	ok(sp__parts_open(&p, &o, 1) == SP_EUNSUP, "so is a small one");
 }
 
+/* A part at the beginning of a file can have no records. */
+static void check_nothing(void)
+{
+	const char *const in[] = { "a" };
+	struct sp__scan_part part = { .fd = open("a", O_RDONLY) };
+	struct sp__scan_opts o = options(&lines, in, 1);
+	struct sp__bytes got = { 0 }, header = { 0 };
+
+	o.part = &part;
+	ok(scan_all(&o, &got, &header) == 0 && !got.bytes, "an empty part has no records");
+	close(part.fd);
+	sp__bytes_release(&got, NULL);
+	sp__bytes_release(&header, NULL);
+}
+
 int main(void)
 {
 	char cmd[64];
@@ -303,6 +318,7 @@ int main(void)
 	check_miscut();
 	check_faults();
 	check_refused();
+	check_nothing();
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	return system(cmd) ? 2 : done();
 }
