@@ -390,6 +390,7 @@ static int take(struct sp__parts *p, struct sp__part *part)
 	part->where.to = cut;
 	part->where.last = cut == p->inputs[p->input].bytes;
 	part->where.decided = true;
+	part->csv = p->opts.format.kind == SP_REC_CSV;
 	part->where.removes_blank = p->inputs[p->input].removes_blank;
 	p->left -= sp__min(p->left, part->bytes);
 	p->at = cut;
@@ -460,7 +461,11 @@ int sp__parts_next(struct sp__parts *p, struct sp__part *part)
 
 int sp__part_read(struct sp__part *part, struct sp_batch *batch)
 {
-	return sp__iter_next(&(struct sp__iter){ part->scan, sp__scan_next }, &part->waits, batch);
+	int rc =
+		sp__iter_next(&(struct sp__iter){ part->scan, sp__scan_next }, &part->waits, batch);
+
+	/* Unless it is in the first part, it can come from a wrong cut. */
+	return rc == SP_EFORMAT && part->csv && part->number ? SP__SCAN_MISCUT : rc;
 }
 
 void sp__part_close(struct sp__parts *p, struct sp__part *part)

@@ -16,8 +16,9 @@
  *
  * Cuts of CSV: whether a byte in the middle of a file is within quotes can only be assumed.  If an
  * assumption was wrong, the part before the cut does not end with a record, and its error is
- * SP__SCAN_MISCUT; all later parts can have wrong records and errors.  So the error of the first
- * part counts, and the caller then reads the inputs again with one scan.  If each part ends with
+ * SP__SCAN_MISCUT; all later parts can have wrong records and errors, so an error in the format of
+ * a part after the first is SP__SCAN_MISCUT, too.  The error of the first part counts, and the
+ * caller then reads the inputs again with one scan.  If each part ends with
  * a record, so does each cut.
  *
  * Thread rule: any thread may take parts; each struct sp__part belongs to one thread.  The other
@@ -41,6 +42,7 @@ struct sp__part {
 	/* Zeroed by the caller at first, except memory: for opts.stream.chunk_bytes, or NULL. */
 	char *memory;
 	struct sp__scan_part where;
+	bool csv;
 	size_t open; /* number of the input that where.fd is of, and 1 */
 	struct sp__waits waits;
 };
