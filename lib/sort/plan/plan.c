@@ -6,11 +6,11 @@
  * Page size: formula (4) does not depend on it, since clusters have b / (n + 1) pages of any size.
  * It affects the memory for descriptors (small pages), the fan-in that two pages for each run allow
  * (large pages), and the number of requests.  Among the sizes within 3 % of the best time, these
- * conditions decide, in this order: descriptors take at most 1/16 of the memory; the largest size up to 256 KiB that leaves 8 pages for each run, and 1.5 for
- * each run and thread, since threads of the final merge have their own pages; the size nearest to
- * the 32 KiB of the paper that leaves four.  Pages below 32 KiB count as a quarter slower than
- * predicted.  Otherwise hundreds of runs would get two pages of 16 KiB instead of one of 32 KiB,
- * which formula (5) considers equal.
+ * conditions decide, in this order: descriptors take at most 1/16 of the memory; the largest size
+ * up to 256 KiB that leaves 8 pages for each run, and 1.5 for each run and thread, since threads of
+ * the final merge have their own pages; the size nearest to the 32 KiB of the paper that leaves
+ * four.  Pages below 32 KiB count as a quarter slower than predicted.  Otherwise hundreds of runs
+ * would get two pages of 16 KiB instead of one of 32 KiB, which formula (5) considers equal.
  * Along the semi-sequential path they are equal; there the largest page near the best time that
  * leaves two for each run is chosen.
  *
