@@ -142,7 +142,8 @@ loseone=$(realpath "$build/tests/shim/loseone.so")
 for where in --output=out ''; do
 	rm -f out
 	# shellcheck disable=SC2086 # there may be none
-	LD_PRELOAD=$loseone "$build/tests/shim/xjoin" $where -T tmp "${ordered[@]}" >/dev/null 2>err
+	LD_LIBRARY_PATH=$build/lib LD_PRELOAD=$loseone "$build/tests/shim/xjoin" $where -T tmp \
+		"${ordered[@]}" >/dev/null 2>err
 	[ $? = 1 ] || bad+="status is not 1 $where"$'\n'
 	grep -q '^xjoin: records were lost or doubled: this is a fault of Spindle, not of the input; please report' err ||
 		bad+="$(cat err)"$'\n'
