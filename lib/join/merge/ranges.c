@@ -361,8 +361,9 @@ static bool can_be_cut(const struct sp__join_inputs *in, uint64_t *bytes)
 {
 	bool all;
 
-	if (in->env->device || in->opts->limited || in->io->row || in->io->next ||
-	    sp__join_format(in->opts, 0).kind != SP_REC_LINE)
+	/* Ranges are too short for direct I/O. */
+	if (in->env->device || in->opts->run.direct > 0 || in->opts->limited || in->io->row ||
+	    in->io->next || sp__join_format(in->opts, 0).kind != SP_REC_LINE)
 		return false;
 	*bytes = sp__inputs_bytes(in->io->inputs, 2, in->read.unpack, &all);
 	for (int i = 0; i < 2; i++)
