@@ -111,8 +111,10 @@ static bool needs_last_keys(const struct sp__spilled *spilled)
 {
 	const struct sp__sort_shared *s = spilled->sort;
 
+	/* An input that was planned to stay in memory has no plan of reading. */
 	return sp__readplan_needs_sequence(s->plan.readahead) ||
-	       (sp__runs_cuttable(spilled) && s->plan.strategy[SP_READ_CLUSTER].feasible);
+	       (sp__runs_cuttable(spilled) &&
+		(s->plan.in_memory || s->plan.strategy[SP_READ_CLUSTER].feasible));
 }
 
 int sp__runs_open_spill(struct sp__spilled *spilled)
