@@ -256,9 +256,24 @@ static int unused_file(struct sp__spill *s)
 	return (int)file;
 }
 
+/*
+ * Returns the file of the same kind with the most free units, if it has more than this one.  Files
+ * of absorbed stores have the order of this store's own.
+ */
+static size_t freest_file(const struct sp__spill *s, size_t file)
+{
+	const size_t kinds = 2 * s->opts.ndirs, dirs = s->opts.ndirs;
+
+	for (size_t i = 0; i < s->nfiles; i++)
+		if (s->files[i].volume && i % kinds / dirs == s->first_file / dirs &&
+		    s->files[i].space.nfree > s->files[file].space.nfree)
+			file = i;
+	return file;
+}
+
 int sp__spill_next_file(struct sp__spill *s)
 {
-	size_t dir = s->next_file++ % s->opts.ndirs, file = s->first_file + dir;
+	size_t dir = s->next_file++ % s->opts.ndirs, file = freest_file(s, s->first_file + dir);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int instead = another_file(s), rc;
 
