@@ -314,7 +314,7 @@ static int count_before(const struct sp__scan *s, uint64_t *newlines)
 	for (uint64_t at = 0; at < from; at += (uint64_t)n) {
 		n = sp__read_whole(s->fd, buf, sp__min(sizeof(buf), from - at), at);
 		if (n <= 0)
-			return n < 0 ? (int)n : -EIO;
+			return (int)n;
 		*newlines += sp__count_lines(buf, (size_t)n);
 	}
 	return 0;

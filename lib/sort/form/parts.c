@@ -28,7 +28,8 @@
 #define AGE_SHIFT 24
 #define MIN_INPUT_BYTES (UINT64_C(1) << 20)
 #define LONG_RECORDS 4
-#define WRITER_PAGES 2 /* at least, of each worker */
+#define MIN_PAGES 2   /* of a worker's writer */
+#define FEW_WORKERS 2 /* leave slots unused, which full ones can be extended by */
 /* Descriptors of a worker: its input, twice if it is read directly, its run file, and queues. */
 #define DESCRIPTORS 6
 #define DESCRIPTORS_LEFT 24
@@ -166,7 +167,7 @@ static bool extend(struct worker *w)
 	struct filling *f = w->all;
 	bool extended;
 
-	if (f->n > SLOTS_LEFT)
+	if (f->n > FEW_WORKERS)
 		return false;
 	pthread_mutex_lock(&f->lock);
 	extended = (!f->blocks || count_slots(f->forming) > f->n) &&
@@ -350,7 +351,7 @@ static void work(void *arg)
 	if (rc < 0 && w->part.err.code)
 		w->err = w->part.err;
 	/* The error of the scan is in that of the sort. */
-	if (rc < 0 && f->blocks && !w->err.code)
+	if (rc < 0 && rc != -ECANCELED && f->blocks && !w->err.code)
 		w->err = *f->forming->sort->env.err;
 	if (rc < 0) {
 		pthread_mutex_lock(&f->lock);
@@ -458,7 +459,7 @@ static unsigned workers_for(const struct sp__forming *forming, uint64_t input_by
 			     count_slots(forming));
 	/* Input that is planned to stay in memory can need more than expected. */
 	uint64_t least =
-		(packs ? 2 : 1) * (plan->in_memory ? 1 : WRITER_PAGES) * (uint64_t)plan->page_bytes;
+		(packs ? 2 : 1) * (plan->in_memory ? 1 : MIN_PAGES) * (uint64_t)plan->page_bytes;
 	unsigned all, free_fds;
 
 	if (input_bytes)
@@ -476,15 +477,12 @@ uint64_t sp__form_part_bytes(const struct sp__forming *forming, uint64_t input_b
 {
 	const struct sp_sort_opts *o = &forming->sort->opts;
 	const struct sp_sort_plan *plan = &forming->sort->plan;
-	double record = (double)(o->record_bytes ? o->record_bytes : SP__PLAN_RECORD_BYTES);
 	uint64_t slots = forming->nslots - sp__min(SLOTS_LEFT, forming->nslots - 1);
-	double bytes = (double)plan->run_bytes * FILLED;
+	double bytes = (double)plan->run_bytes * FILLED / sp__plan_record_weight(o);
 
-	if (o->format.kind == SP_REC_FIXED)
-		record = (double)o->format.fixed_bytes;
 	if (plan->in_memory)
 		return sp__max(input_bytes / slots + 1, SP__PART_MIN_BYTES);
-	return sp__max((uint64_t)(bytes / (1 + SP__ENTRY_COST / record)), SP__PART_MIN_BYTES);
+	return sp__max((uint64_t)bytes, SP__PART_MIN_BYTES);
 }
 
 size_t sp__form_part_chunk(const struct sp__forming *forming)
@@ -494,10 +492,9 @@ size_t sp__form_part_chunk(const struct sp__forming *forming)
 
 bool sp__form_by_parts(const struct sp__forming *forming)
 {
-	const struct sp__sort_shared *s = forming->sort;
-	const uint64_t bytes = s->plan.input_bytes;
+	const uint64_t bytes = forming->sort->plan.input_bytes;
 
-	return s->threads > 1 && !forming->replacing && (!bytes || bytes >= MIN_INPUT_BYTES) &&
+	return !forming->replacing && (!bytes || bytes >= MIN_INPUT_BYTES) &&
 	       workers_for(forming, bytes) > 1;
 }
 

@@ -57,7 +57,7 @@
 /* Input that needs more is stored although it fits, if the page cache holds the stored data. */
 #define KEPT_BYTES (UINT64_C(256) << 20)
 
-static double record_weight(const struct sp_sort_opts *o)
+double sp__plan_record_weight(const struct sp_sort_opts *o)
 {
 	uint64_t bytes = o->record_bytes ? o->record_bytes : SP__PLAN_RECORD_BYTES;
 
@@ -344,7 +344,8 @@ static void form_runs(const struct sp_sort_opts *o, const struct sp__choice *c, 
 	if (l->misfit)
 		return;
 	/* Replacement selection writes runs of about twice its memory. */
-	records = (double)l->run_bytes / record_weight(o) * (c->formation == SP_FORM_LOAD ? 1 : 2);
+	records = (double)l->run_bytes / sp__plan_record_weight(o) *
+		  (c->formation == SP_FORM_LOAD ? 1 : 2);
 	/* Halves of the buffers become one each. */
 	if (may_fit(o) && !l->in_memory && l->run_buffers >= MANY_BUFFERS)
 		records *= l->run_buffers / 2;
@@ -356,7 +357,7 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 		struct sp__layout *layout)
 {
 	uint64_t w = choice->working_bytes, fixed = fixed_bytes(opts, choice), free_bytes;
-	double need = (double)opts->input_bytes * record_weight(opts);
+	double need = (double)opts->input_bytes * sp__plan_record_weight(opts);
 
 	*layout = (struct sp__layout){ 0 };
 	layout->nominal_bytes = opts->input_bytes ? opts->input_bytes : w * UNKNOWN_TIMES;

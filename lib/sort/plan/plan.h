@@ -23,6 +23,8 @@
 /* Pages for each spilled run in a merge, if runs in memory are to stay there. */
 #define SP__PAGES_KEPT 4
 
+/* Returns how many bytes of a run buffer a byte of a record takes, with its entry and scratch. */
+double sp__plan_record_weight(const struct sp_sort_opts *opts);
 /* Sets the number of threads on a real machine. */
 void sp__plan_threads(struct sp_run_opts *opts);
 /* Returns the number of threads that form and write runs; options have the number of threads. */
