@@ -500,8 +500,10 @@ bool sp__form_by_parts(const struct sp__forming *forming)
 
 bool sp__form_by_blocks(struct sp__forming *forming)
 {
-	return sp__form_by_parts(forming) && !sp__runs_stable(forming->spilled) &&
-	       sp__form_join(forming) >= 0 && !forming->spilled->store;
+	/* Until its tasks have ended, they own the states of slots. */
+	return !forming->replacing && !sp__runs_stable(forming->spilled) &&
+	       sp__form_join(forming) >= 0 && !forming->spilled->store &&
+	       sp__form_by_parts(forming);
 }
 
 /* The slot that was being filled goes to the first worker, the others are empty or sorted. */
