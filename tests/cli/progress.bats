@@ -89,20 +89,23 @@ drawn_then()
 	sed "1s/^.*\\r$(printf '\033')\[K//" log | cmp - <("$diskprobe" --quick sim:tiny)
 }
 
-# seldom COMMAND: it is stopped for a second after each tenth that it runs, so that the
-# line is drawn again and again however fast the machine is.
+# seldom COMMAND: it is stopped for a second after it has run for 10, 20, 40 ms and so on, so that the
+# line is drawn several times however fast the machine is.
 seldom()
 {
+	local ms=10
+
 	"$@" 3>&- &
-	while kill -STOP $! 2>/dev/null; do
+	while sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))" && kill -STOP $! 2>/dev/null; do
 		sleep 1
-		kill -CONT $! && sleep 0.1
+		kill -CONT $!
+		ms=$((ms * 2))
 	done
 	wait $!
 }
 
 @test "the percentage never falls from phase to phase" {
-	seq 300000 | tac >in
+	seq 1000000 | tac >in
 	seldom "$xsort" -S 1M -V --progress=always -o out in 2>err1
 	seldom "$xjoin" -S 1M --progress=always --ordered=1 --output=out in in 2>err2
 	for err in err1 err2; do
