@@ -341,3 +341,18 @@ void sp__task_join(struct sp__task *t)
 	pool.active--;
 	leave_pool();
 }
+
+void sp__tasks_run_as(unsigned n, const char *kind, void (*fn)(void *arg), void *args, size_t each)
+{
+	struct sp__task *tasks = n > 1 ? calloc(n - 1, sizeof(*tasks)) : NULL;
+	unsigned started = 0;
+
+	while (tasks && started + 1 < n &&
+	       sp__task_start_thread_as(&tasks[started], kind, fn,
+					(char *)args + (started + 1) * each))
+		started++;
+	fn(args);
+	for (unsigned i = 0; i < started; i++)
+		sp__task_join(&tasks[i]);
+	free(tasks);
+}

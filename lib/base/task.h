@@ -25,6 +25,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/queue.h>
 #include "base/tasklog.h"
 
@@ -63,6 +64,13 @@ void sp__task_start_as(struct sp__task *t, const char *kind, void (*fn)(void *ar
 #define sp__task_start_thread(t, fn, arg) sp__task_start_thread_as(t, SP__TASK_KIND(fn), fn, arg)
 bool sp__task_start_thread_as(struct sp__task *t, const char *kind, void (*fn)(void *arg),
 			      void *arg);
+/*
+ * Calls fn for n workers: for the first in this thread, for the others in tasks with their own
+ * threads, and waits for all.  The arguments are `each` bytes apart.  If the system refuses a
+ * thread, the workers that have none are left out; the others must be able to do their work.
+ */
+#define sp__tasks_run(n, fn, args, each) sp__tasks_run_as(n, SP__TASK_KIND(fn), fn, args, each)
+void sp__tasks_run_as(unsigned n, const char *kind, void (*fn)(void *arg), void *args, size_t each);
 /* True if not active, or finished (still to be joined). */
 bool sp__task_done(const struct sp__task *t);
 /* True if it is queued and no thread has begun it: sp__task_join() would probably run it. */

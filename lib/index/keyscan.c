@@ -28,7 +28,6 @@ struct worker {
 	uint64_t checksum, records, bytes; /* bytes of the source */
 	struct sp__part part;
 	int rc;
-	struct sp__task task;
 };
 
 /* The scan can add a terminator to the last record; the file does not have it. */
@@ -114,7 +113,6 @@ static void close_worker(struct worker *w)
 	sp__keybuf_release(&w->key);
 }
 
-/* Runs workers, the first one on this thread. */
 static int run_workers(struct sp__keyscan *k, struct sp__parts *parts, struct worker *w, unsigned n)
 {
 	struct worker *first = NULL;
@@ -124,13 +122,8 @@ static int run_workers(struct sp__keyscan *k, struct sp__parts *parts, struct wo
 		w[i].parts = parts;
 		w[i].number = i;
 	}
-	/* A worker waits for others, so it needs its own thread; without one, others suffice. */
-	for (unsigned i = 1; i < n; i++)
-		(void)!sp__task_start_thread(&w[i].task, work, &w[i]);
-	work(&w[0]);
+	sp__tasks_run(n, work, w, sizeof(*w));
 	for (unsigned i = 0; i < n; i++) {
-		if (i)
-			sp__task_join(&w[i].task);
 		close_worker(&w[i]);
 		if (w[i].rc && (!first || w[i].part.number < first->part.number))
 			first = &w[i];

@@ -251,19 +251,12 @@ static int check_file(struct checker *c)
 {
 	const uint64_t stream = (uint64_t)c->scan.stream.chunk_bytes * c->scan.stream.depth;
 	const unsigned n = (unsigned)sp__max(sp__min(c->threads, c->working_bytes / 2 / stream), 1);
-	struct sp__task *tasks = calloc(n, sizeof(*tasks));
 	struct sp_batch header;
 
-	if (!tasks)
-		return sp__err(c->scan.err, -ENOMEM, "allocate", NULL, -1);
 	sp__parts_header(c->parts, &header);
 	c->lines = header_lines(c, &header);
-	for (unsigned i = 1; i < n; i++)
-		sp__task_start(&tasks[i], check_parts, c);
-	check_parts(c);
-	for (unsigned i = 1; i < n; i++)
-		sp__task_join(&tasks[i]);
-	free(tasks);
+	/* All have one argument. */
+	sp__tasks_run(n, check_parts, c, 0);
 	return c->ended || c->error ? 0 : sp__parts_end(c->parts);
 }
 

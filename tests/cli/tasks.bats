@@ -54,7 +54,7 @@ logged()
 	logged 3 "$xsort" -S 64M --compress-output=zstd --engine=sync r
 	"$xsort" -S 12M --engine=sync --parallel=8 --trace-tasks=log r -o out
 	complete log 10
-	grep -q '"kind":"sort/merge/ranges.c:work"' log
+	grep -q '"kind":"sort/merge/ranges.c:sp__range_work"' log
 }
 
 @test "joining" {

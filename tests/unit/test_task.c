@@ -272,11 +272,48 @@ static void own_threads(void)
 	sp__tasks_close();
 }
 
+/* One of workers, the last of which lets the others end. */
+struct fellow {
+	struct link link;
+	bool owners, done;
+};
+
+static void wait_for_next(void *arg)
+{
+	struct fellow *f = arg;
+
+	f->owners = pthread_equal(pthread_self(), owner);
+	pass(&f->link);
+	f->done = true;
+}
+
+static void workers(void)
+{
+	struct fellow list[8] = { 0 };
+	int done = 0, owners = 0;
+
+	for (int i = 0; i < 8; i++) {
+		sem_init(&list[i].link.go, 0, i == 7);
+		list[i].link.before = i ? &list[i - 1].link : NULL;
+	}
+	sp__tasks_run(8, wait_for_next, list, sizeof(*list));
+	for (int i = 0; i < 8; i++) {
+		done += list[i].done;
+		owners += list[i].owners;
+	}
+	ok(done == 8, "workers that wait for each other all run");
+	ok(owners == 1 && list[0].owners, "the first one runs in its owner");
+	ok(created == joined, "their threads are joined");
+}
+
 static void refused(void)
 {
-	struct noted n = { 0 }, with_thread = { 0 };
+	struct noted n = { 0 }, with_thread = { 0 }, alone[3] = { { .calls = 0 } };
 
 	refuse = true;
+	sp__tasks_run(3, note, alone, sizeof(*alone));
+	ok(by_owner(&alone[0]) && !alone[1].calls && !alone[2].calls,
+	   "without threads only the first worker runs");
 	sp__task_start(&n.task, note, &n);
 	ok(sp__task_done(&n.task) && by_owner(&n), "without a thread a task runs in its owner");
 	sp__task_join(&n.task);
@@ -350,6 +387,7 @@ int main(void)
 	raising();
 	nesting();
 	own_threads();
+	workers();
 	refused();
 	signals();
 	forking();

@@ -38,7 +38,6 @@ struct builder {
 	struct sp__recwalk *walks; /* of a band and partition, by builder */
 	uint64_t *walked;	   /* records, by builder */
 	struct sp_errinfo err;
-	struct sp__task task;
 	struct sp__log_parts logged;
 };
 
@@ -247,12 +246,7 @@ static void insert_bands(void *builder)
 
 static void run(struct building *g, void (*fn)(void *builder))
 {
-	for (unsigned i = 1; i < g->n; i++)
-		if (!sp__task_start_thread(&g->builders[i].task, fn, &g->builders[i]))
-			break;
-	fn(&g->builders[0]);
-	for (unsigned i = 1; i < g->n; i++)
-		sp__task_join(&g->builders[i].task);
+	sp__tasks_run(g->n, fn, g->builders, sizeof(*g->builders));
 	for (unsigned i = 0; i < g->n; i++)
 		sp__log_parts_join(&g->builders[i].logged);
 }

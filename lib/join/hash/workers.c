@@ -62,7 +62,6 @@ struct sp__worker {
 	struct sp__deferred *deferred;
 	size_t ndeferred;
 	struct sp_errinfo err;
-	struct sp__task task;
 	struct sp__log_parts logged;
 };
 
@@ -415,12 +414,7 @@ static int run(struct sp__workers *c, uint64_t each)
 	rc = sp__result_begin_ordered(out, &c->ordered, c->mem, c->buffer_bytes, 2 * c->n,
 				      c->parts);
 	if (!rc) {
-		for (unsigned i = 1; i < c->n; i++)
-			if (!sp__task_start_thread(&c->workers[i].task, work, &c->workers[i]))
-				break;
-		work(&c->workers[0]);
-		for (unsigned i = 1; i < c->n; i++)
-			sp__task_join(&c->workers[i].task);
+		sp__tasks_run(c->n, work, c->workers, sizeof(*c->workers));
 		for (unsigned i = 0; i < c->n; i++)
 			sp__log_parts_join(&c->workers[i].logged);
 		add_counts(c);

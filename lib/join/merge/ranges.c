@@ -50,7 +50,6 @@ struct sp__joinrange_maker {
 	struct sp__io_counters io; /* of closed sources */
 	void *merge;		   /* of the range; kept if it has stopped */
 	int stopped;		   /* what run() has returned then */
-	struct sp__task task;
 	struct sp__log_parts logged;
 };
 
@@ -507,13 +506,8 @@ int sp__joinranges_merge(struct sp__join_inputs *in, struct sp__result *out,
 		rc = set_step(&a);
 	if (!rc)
 		rc = open_makers(&a);
-	for (unsigned i = 1; i < a.nmakers && !rc; i++)
-		if (!sp__task_start_thread(&a.makers[i].task, work, &a.makers[i]))
-			break;
 	if (!rc) {
-		work(&a.makers[0]);
-		for (unsigned i = 1; i < a.nmakers; i++)
-			sp__task_join(&a.makers[i].task);
+		sp__tasks_run(a.nmakers, work, a.makers, sizeof(*a.makers));
 		for (unsigned i = 0; i < a.nmakers; i++)
 			sp__log_parts_join(&a.makers[i].logged);
 		rc = finish(&a, lowest_stopped(&a));

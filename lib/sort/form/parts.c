@@ -53,7 +53,6 @@ struct worker {
 	uint64_t records, bytes, runs;
 	bool stored;
 	uint64_t youngest; /* age of the youngest slot stored */
-	struct sp__task task;
 	struct sp_errinfo err;
 	int rc;
 };
@@ -362,18 +361,15 @@ static void work(void *arg)
 	end_reading(w);
 }
 
-/* Runs all workers, the first in this thread; returns the error of the first part that has one. */
+/* Runs all workers.  Returns the error of the first part that has one. */
 static int run_workers(struct filling *f)
 {
 	const struct worker *bad = NULL;
 
-	for (unsigned i = 1; i < f->n; i++)
-		sp__task_start(&f->workers[i].task, work, &f->workers[i]);
-	work(&f->workers[0]);
+	sp__tasks_run(f->n, work, f->workers, sizeof(*f->workers));
 	for (unsigned i = 0; i < f->n; i++) {
 		const struct worker *w = &f->workers[i];
 
-		sp__task_join(&f->workers[i].task);
 		if (w->rc < 0 && w->rc != -ECANCELED && (!bad || w->number < bad->number))
 			bad = w;
 	}

@@ -308,8 +308,9 @@ static int write_marked(struct sp__range_worker *k, uint64_t i)
 	return rc;
 }
 
-void sp__range_work(struct sp__range_worker *k)
+void sp__range_work(void *worker)
 {
+	struct sp__range_worker *k = worker;
 	struct sp__writing *w = k->all;
 	uint64_t i;
 

@@ -27,11 +27,6 @@
 #define MARKED_BYTES (UINT64_C(256) << 20)
 #define MARKED_SHARE 16
 
-static void work(void *worker)
-{
-	sp__range_work(worker);
-}
-
 static int open_worker(struct sp__writing *w, unsigned number)
 {
 	struct sp__range_worker *k = &w->workers[number];
@@ -154,18 +149,6 @@ static void close_output(struct sp__writing *w)
 	free(w->sums);
 	sp__cuts_release(&w->cuts);
 	sp__divide_release(&w->division);
-}
-
-/* Runs all workers, the first one in this thread. */
-static void run_workers(struct sp__writing *w)
-{
-	for (unsigned i = 1; i < w->division.workers; i++)
-		if (!sp__task_start_thread(&w->workers[i].task, work, &w->workers[i]))
-			break;
-	work(&w->workers[0]);
-	for (unsigned i = 1; i < w->division.workers; i++)
-		sp__task_join(&w->workers[i].task);
-	sp__task_join(&w->emptying);
 }
 
 static void note(struct sp__writing *w)
@@ -305,7 +288,8 @@ static int write_all(struct sp__writing *w)
 	note(w);
 	if (w->out->busy)
 		pthread_mutex_unlock(w->out->busy);
-	run_workers(w);
+	sp__tasks_run(w->division.workers, sp__range_work, w->workers, sizeof(*w->workers));
+	sp__task_join(&w->emptying);
 	if (w->out->busy)
 		pthread_mutex_lock(w->out->busy);
 	return w->resume ? end_marked(w) : end_output(w);

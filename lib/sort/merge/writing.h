@@ -75,7 +75,6 @@ struct sp__range_worker {
 	struct sp__run_offsets offsets; /* of the range's cursors */
 	XXH3_state_t *digest;
 
-	struct sp__task task;
 	struct sp_errinfo err;
 	int rc;
 };
@@ -84,8 +83,8 @@ struct sp__range_worker {
 #define SP__DISORDERED (-EILSEQ)
 
 /* range.c */
-/* Merges ranges until none is left.  The thread must reap all its own reads. */
-void sp__range_work(struct sp__range_worker *k);
+/* Body of a worker: merges ranges until none is left.  The thread must reap all its own reads. */
+void sp__range_work(void *worker);
 /* Returns where a range with checkpoints started, before any mark. */
 static inline uint64_t sp__range_begin(const struct sp__ranges *g, uint64_t i)
 {
