@@ -65,6 +65,18 @@ same()
 	same -S 24M --algorithm=hybrid --build=2 -t'|' --type=full
 }
 
+# Small tables have one band.  The second has less than expected, the third more.
+@test "a table of few long records" {
+	long='{ printf "%d|%0120d\n", $1 * 7919 % 1000003, $1 }'
+	lines 20000 400000 l
+	seq 50000 | awk "$long" >r
+	same -S 64M --algorithm=hybrid --build=2 -t'|' --type=full
+	{ seq -f '%.0f|a' 20000; seq 20001 60000 | awk "$long"; } >r
+	same -S 64M --algorithm=hybrid --build=2 -t'|' --type=right
+	{ seq 20000 | awk "$long"; seq -f '%.0f|a' 20001 300000; } >r
+	same -S 64M --algorithm=hybrid --build=2 -t'|' --type=right
+}
+
 @test "in the order of an input" {
 	lines 40000 9000 l
 	lines 8000 10000 r

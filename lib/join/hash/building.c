@@ -5,10 +5,10 @@
  * Algorithm: first, each thread takes parts of the file (flow/parts.h), and puts their records into
  * pages of its own: a list for each partition and each band of the slots.  Then each thread takes
  * bands, and puts their records into slots, in the order of one thread: by partition, and in a
- * partition by part.
+ * partition by part.  If a table with one band is expected, a list holds the records of all bands.
  *
- * If memory for the pages ends, or a record is larger than a page, everything is dropped, and one
- * thread reads the file again, which can spill partitions.
+ * If memory for the pages ends, a record is larger than a page, or the table gets fewer bands than
+ * expected, everything is dropped, and one thread reads the file again, which can spill partitions.
  *
  * Memory: the table's; half a page per list of each thread is not used.
  */
@@ -51,6 +51,7 @@ struct building {
 	struct sp__stage *s;
 	struct builder *builders;
 	unsigned n;
+	uint64_t nbands; /* of the lists */
 	size_t nlists;
 	struct sp__parts *parts;
 
@@ -111,7 +112,7 @@ static int take(struct builder *b, const char *line, size_t bytes)
 		return sp__err(&b->err, -ENOMEM, "allocate", NULL, -1);
 	hash = sp__key_hash(key.p, key.n, h->seed);
 	sp__tally_count(&b->read, hash);
-	list = sp__table_band(hash, SP__TABLE_BANDS) * s->npartitions +
+	list = sp__table_band(hash, b->all->nbands) * s->npartitions +
 	       s->partition_of[hash % SP__BUCKETS];
 	return add(b, &b->lists[list], line, bytes, &key);
 }
@@ -222,8 +223,6 @@ static void insert_bands(void *builder)
 	struct builder *b = builder;
 	struct building *g = b->all;
 	const size_t npartitions = g->s->npartitions;
-	/* A small table has one band. */
-	const uint64_t nbands = g->s->h->table.nbands, step = SP__TABLE_BANDS / nbands;
 
 	for (;;) {
 		struct sp__logging outer;
@@ -232,12 +231,11 @@ static void insert_bands(void *builder)
 		pthread_mutex_lock(&g->lock);
 		band = g->band++;
 		pthread_mutex_unlock(&g->lock);
-		if (band >= nbands)
+		if (band >= g->nbands)
 			return;
 		outer = sp__log_part(&b->logged, SP__TASK_KIND(insert));
 		for (size_t p = 0; p < npartitions; p++)
-			for (uint64_t i = 0; i < step; i++)
-				insert(b, (band * step + i) * npartitions + p);
+			insert(b, band * npartitions + p);
 		sp__log_leave(outer);
 	}
 }
@@ -322,8 +320,11 @@ static int build(struct building *g)
 		return g->error;
 	}
 	add_counts(g);
-	/* The slots for the records that were counted last. */
-	if (sp__table_over(t)) {
+	/*
+	 * The slots for the records that were counted last.  Lists of several bands do not have the
+	 * order of the records of one.
+	 */
+	if (sp__table_over(t) || sp__table_bands(t->records) < g->nbands) {
 		sp__table_empty(t);
 		g->s->bytes[SP__BUILD] = 0;
 		g->s->balance[SP__BUILD].read = (struct sp__tally){ 0 };
@@ -338,13 +339,13 @@ static int build(struct building *g)
 	return 0;
 }
 
-/* The number of builders for which there is surely memory. */
-static unsigned builders(const struct sp__stage *s)
+/* The number of builders for which there is surely memory; each has this many lists. */
+static unsigned builders(const struct sp__stage *s, size_t nlists)
 {
 	const struct sp__hash *h = s->h;
 	int side = s->side[SP__BUILD];
 	uint64_t need = sp__join_need_of(h->opts, side), limit = h->table.limit_bytes;
-	uint64_t each = (uint64_t)SP__TABLE_BANDS * s->npartitions * h->layout.page_bytes;
+	uint64_t each = (uint64_t)nlists * h->layout.page_bytes;
 	uint64_t spare = need && need + need / 8 < limit ? limit - need - need / 8 : 0;
 	uint64_t n = sp__min(sp__threads(h->opts->run.parallel), BUILDERS_MAX);
 
@@ -354,12 +355,14 @@ static unsigned builders(const struct sp__stage *s)
 
 static int build_parts(struct sp__stage *s)
 {
-	struct building g = { .s = s,
-			      .n = builders(s),
-			      .nlists = (size_t)SP__TABLE_BANDS * s->npartitions,
-			      .lock = PTHREAD_MUTEX_INITIALIZER };
-	int rc = g.n < 2 ? SP_EUNSUP : sp__workers_parts(s, SP__BUILD, PART_BYTES, &g.parts);
+	struct building g = { .s = s, .lock = PTHREAD_MUTEX_INITIALIZER };
+	int rc;
 
+	/* Half: that there are fewer records than expected is worse than more. */
+	g.nbands = sp__table_bands(sp__join_records(s->h->opts, s->side[SP__BUILD]) / 2);
+	g.nlists = g.nbands * s->npartitions;
+	g.n = builders(s, g.nlists);
+	rc = g.n < 2 ? SP_EUNSUP : sp__workers_parts(s, SP__BUILD, PART_BYTES, &g.parts);
 	if (rc < 0)
 		return rc;
 	rc = build(&g);
