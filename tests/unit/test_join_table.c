@@ -160,6 +160,33 @@ static void test_giants_gone(void)
 	ok(atomic_load(&budget.used_bytes) == 0, "all memory of giants is given back");
 }
 
+/* More keys whose hashes are in one band than it has slots. */
+static void test_full_band(void)
+{
+	const unsigned keys = 1 << 16, chosen = 7000;
+	struct sp__reclist l, *lists[] = { &l };
+	unsigned found = 0, taken = 0, number = 0;
+	struct sp__table t;
+	char key[32];
+
+	if (sp__table_init(&t, 64 << 20, PAGE, 1, &budget))
+		return;
+	sp__reclist_init(&l);
+	for (; taken < keys; number++) {
+		snprintf(key, sizeof(key), "key %u", number);
+		if (taken < chosen && sp__key_hash(key, strlen(key), 5) >> 60)
+			continue;
+		taken += add(&t, &l, key, 0) == 0;
+	}
+	ok(sp__table_make(&t, lists, 1, 5, 0) == 0 && t.made.records == keys, "slots are made");
+	for (unsigned i = 0; i < number; i++) {
+		snprintf(key, sizeof(key), "key %u", i);
+		found += (unsigned)chain(&t, key, 5);
+	}
+	ok(found == keys, "each key is found if a band has too many (%u)", found);
+	sp__table_release(&t);
+}
+
 int main(void)
 {
 	sp__budget_init(&budget, UINT64_MAX);
@@ -167,5 +194,6 @@ int main(void)
 	test_room();
 	test_resident();
 	test_giants_gone();
+	test_full_band();
 	return done();
 }

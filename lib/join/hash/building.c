@@ -7,8 +7,9 @@
  * bands, and puts their records into slots, in the order of one thread: by partition, and in a
  * partition by part.  If a table with one band is expected, a list holds the records of all bands.
  *
- * If memory for the pages ends, a record is larger than a page, or the table gets fewer bands than
- * expected, everything is dropped, and one thread reads the file again, which can spill partitions.
+ * If memory for the pages ends, a record is larger than a page, the table gets fewer bands than
+ * expected, or one of them too many keys, everything is dropped, and one thread reads the file
+ * again, which can spill partitions.
  *
  * Memory: the table's; half a page per list of each thread is not used.
  */
@@ -59,7 +60,7 @@ struct building {
 	struct filled *filled;	  /* by part */
 	size_t nfilled, capacity; /* parts taken */
 	uint64_t failed;	  /* the lowest part with an error */
-	int error;		  /* its error; SP_EUNSUP: memory ends */
+	int error;		  /* its error; SP_EUNSUP: one thread must read the file */
 	struct sp_errinfo err;
 	uint64_t band; /* the next one */
 };
@@ -200,8 +201,8 @@ static void read_parts(void *builder)
 
 /* Second: slots. */
 
-/* Inserts the records of one band and partition. */
-static void insert(struct builder *b, size_t list)
+/* Inserts the records of one band and partition.  False: a band has too many keys. */
+static bool insert(struct builder *b, size_t list)
 {
 	struct building *g = b->all;
 	const struct sp__stage *s = g->s;
@@ -212,10 +213,13 @@ static void insert(struct builder *b, size_t list)
 		const struct filled *f = &g->filled[i];
 		size_t by = (size_t)(f->by - g->builders);
 
-		sp__table_insert(&s->h->table, &f->by->lists[list], &b->walks[by],
-				 f->records[list] - b->walked[by], s->h->seed, s->depth, &b->made);
+		if (!sp__table_insert(&s->h->table, &f->by->lists[list], &b->walks[by],
+				      f->records[list] - b->walked[by], s->h->seed, s->depth,
+				      &b->made))
+			return false;
 		b->walked[by] = f->records[list];
 	}
+	return true;
 }
 
 static void insert_bands(void *builder)
@@ -227,6 +231,7 @@ static void insert_bands(void *builder)
 	for (;;) {
 		struct sp__logging outer;
 		uint64_t band;
+		bool all = true;
 
 		pthread_mutex_lock(&g->lock);
 		band = g->band++;
@@ -234,9 +239,11 @@ static void insert_bands(void *builder)
 		if (band >= g->nbands)
 			return;
 		outer = sp__log_part(&b->logged, SP__TASK_KIND(insert));
-		for (size_t p = 0; p < npartitions; p++)
-			insert(b, band * npartitions + p);
+		for (size_t p = 0; p < npartitions && all; p++)
+			all = insert(b, band * npartitions + p);
 		sp__log_leave(outer);
+		if (!all)
+			fail(b, SP_EUNSUP, &b->err);
 	}
 }
 
@@ -305,6 +312,19 @@ static void add_counts(struct building *g)
 	}
 }
 
+/* Undoes what has been done.  Returns the error. */
+static int drop(struct building *g)
+{
+	struct sp__stage *s = g->s;
+
+	sp__table_empty(&s->h->table);
+	s->bytes[SP__BUILD] = 0;
+	s->balance[SP__BUILD].read = (struct sp__tally){ 0 };
+	if (g->error != SP_EUNSUP && s->h->env->err)
+		*s->h->env->err = g->err;
+	return g->error;
+}
+
 static int build(struct building *g)
 {
 	struct sp__table *t = &g->s->h->table;
@@ -313,26 +333,21 @@ static int build(struct building *g)
 	if (rc < 0)
 		return rc;
 	run(g, read_parts);
-	if (g->error) {
-		sp__table_empty(t);
-		if (g->error != SP_EUNSUP && g->s->h->env->err)
-			*g->s->h->env->err = g->err;
-		return g->error;
-	}
+	if (g->error)
+		return drop(g);
 	add_counts(g);
 	/*
 	 * The slots for the records that were counted last.  Lists of several bands do not have the
 	 * order of the records of one.
 	 */
-	if (sp__table_over(t) || sp__table_bands(t->records) < g->nbands) {
-		sp__table_empty(t);
-		g->s->bytes[SP__BUILD] = 0;
-		g->s->balance[SP__BUILD].read = (struct sp__tally){ 0 };
-		return SP_EUNSUP;
-	}
-	if (sp__table_begin(t) < 0)
+	if (sp__table_over(t) || sp__table_bands(t->records) < g->nbands)
+		g->error = SP_EUNSUP;
+	else if (sp__table_begin(t) < 0)
 		return sp__join_no_memory(g->s->h->env);
-	run(g, insert_bands);
+	else
+		run(g, insert_bands);
+	if (g->error)
+		return drop(g);
 	for (unsigned i = 0; i < g->n; i++)
 		sp__tally_join(&t->made, &g->builders[i].made);
 	sp__tally_join(&g->s->balance[SP__BUILD].kept, &t->made);

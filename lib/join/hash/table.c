@@ -246,9 +246,11 @@ struct pending {
 	uint32_t ref;
 };
 
-static void insert(struct sp__table *t, const struct pending *p)
+/* False: then no slot of the band would be free, at which a search ends. */
+static bool insert(struct sp__table *t, const struct pending *p)
 {
 	uint64_t *s = sp__table_slot(t, p->hash), *end = sp__table_band_end(t, p->hash);
+	uint64_t *keys = &t->keys[sp__table_band(p->hash, t->nbands)].n;
 	const struct sp__slice key = sp__rec_key(p->rec);
 	uint32_t tag = (uint32_t)p->hash;
 
@@ -264,10 +266,13 @@ static void insert(struct sp__table *t, const struct pending *p)
 		r->next = p->ref;
 		break;
 	}
+	if (!*s && ++*keys == t->band_slots)
+		return false;
 	*s = (uint64_t)tag << 32 | p->ref;
+	return true;
 }
 
-void sp__table_insert(struct sp__table *t, const struct sp__reclist *l, struct sp__recwalk *w,
+bool sp__table_insert(struct sp__table *t, const struct sp__reclist *l, struct sp__recwalk *w,
 		      uint64_t n, uint64_t seed, unsigned depth, struct sp__tally *made)
 {
 	struct pending group[GROUP];
@@ -280,12 +285,15 @@ void sp__table_insert(struct sp__table *t, const struct sp__reclist *l, struct s
 			uint64_t hash = sp__key_hash(key.p, key.n, seed);
 
 			sp__tally_count(made, hash);
+			r->next = 0;
 			group[m] = (struct pending){ r, sp__key_rehash(hash, depth), w->ref };
 			__builtin_prefetch(sp__table_slot(t, group[m].hash), 1);
 		}
 		for (size_t i = 0; i < m; i++)
-			insert(t, &group[i]);
+			if (!insert(t, &group[i]))
+				return false;
 	}
+	return true;
 }
 
 /* Releases unused resident pages, as many as the slots need. */
@@ -306,17 +314,24 @@ static void free_for_slots(struct sp__table *t)
 
 uint64_t sp__table_bands(uint64_t records)
 {
-	/* Then no band gets nearly as many keys as slots. */
+	/* Then no band gets nearly as many keys as slots, if the keys are not chosen for that. */
 	return records < BANDS_MIN_RECORDS ? 1 : SP__TABLE_BANDS;
+}
+
+/* Divides slots that are empty into bands. */
+static void divide(struct sp__table *t, uint64_t nbands)
+{
+	t->nbands = nbands;
+	t->band_slots = t->slots_bytes / sizeof(*t->slots) / nbands;
+	t->nslots = nbands * t->band_slots;
+	t->made = (struct sp__tally){ 0 };
+	memset(t->keys, 0, sizeof(t->keys));
 }
 
 int sp__table_begin(struct sp__table *t)
 {
 	t->slots_bytes = sp__table_slots_bytes(t->records);
-	t->nbands = sp__table_bands(t->records);
-	t->band_slots = t->slots_bytes / sizeof(*t->slots) / t->nbands;
-	t->nslots = t->nbands * t->band_slots;
-	t->made = (struct sp__tally){ 0 };
+	divide(t, sp__table_bands(t->records));
 	t->slots = sp__pages_alloc(t->slots_bytes, true);
 	if (!t->slots)
 		return -ENOMEM;
@@ -324,17 +339,30 @@ int sp__table_begin(struct sp__table *t)
 	return 0;
 }
 
+static bool insert_all(struct sp__table *t, struct sp__reclist *const *lists, size_t n,
+		       uint64_t seed, unsigned depth)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct sp__recwalk w = { 0 };
+
+		if (!sp__table_insert(t, lists[i], &w, lists[i]->records, seed, depth, &t->made))
+			return false;
+	}
+	return true;
+}
+
 int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
 		   unsigned depth)
 {
 	int rc = sp__table_begin(t);
 
-	for (size_t i = 0; i < n && !rc; i++) {
-		struct sp__recwalk w = { 0 };
-
-		sp__table_insert(t, lists[i], &w, lists[i]->records, seed, depth, &t->made);
-	}
-	return rc;
+	if (rc || insert_all(t, lists, n, seed, depth))
+		return rc;
+	/* One band has room for all keys. */
+	memset(t->slots, 0, t->slots_bytes);
+	divide(t, 1);
+	(void)insert_all(t, lists, n, seed, depth);
+	return 0;
 }
 
 /* Several threads. */
