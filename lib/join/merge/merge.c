@@ -64,6 +64,7 @@ struct sp__merging_join {
 	size_t paired, with; /* PAIRING: indices into the groups, the major order first */
 	struct side side[2];
 	struct sp__budget *budget;
+	uint64_t taken; /* memory of the groups */
 	struct sp__keyorder order;
 	bool unpairable;	     /* some line found no partner */
 	struct sp__joinrange *range; /* the sources' part of the files; NULL: all */
@@ -113,12 +114,28 @@ static struct sp__slice moved(const struct sp__slice *key, const char *from, con
 	return (struct sp__slice){ to + (key->p - from), key->n };
 }
 
+/*
+ * Charges memory that a group has taken.  A range waits if it might take more than it has: 0, or
+ * -ECANCELED.
+ */
+static int charge(struct sp__merging_join *m, uint64_t bytes)
+{
+	sp__budget_charge(m->budget, bytes);
+	m->taken += bytes;
+	return m->range ? sp__joinrange_hold(m->range, m->taken) : 0;
+}
+
+static void credit(struct sp__merging_join *m, uint64_t bytes)
+{
+	sp__budget_credit(m->budget, bytes);
+	m->taken -= bytes;
+}
+
 /* Copies the data still needed before the batch is released. */
 static int keep(struct sp__merging_join *m, struct side *s)
 {
 	struct copies *c;
 	size_t bytes = 0, at = 0;
-	int rc;
 
 	if (s->last && s->last_key.p != sp__no_field && s->last_key.p != s->last_copy.data) {
 		if (sp__bytes_set(&s->last_copy, s->last_key.p, s->last_key.n, m->budget) < 0)
@@ -129,13 +146,10 @@ static int keep(struct sp__merging_join *m, struct side *s)
 		bytes += s->group[i].bytes;
 	if (s->copied == s->ngroup)
 		return 0;
-	if (m->range && (rc = sp__joinrange_hold(m->range, bytes)) < 0)
-		return rc;
 	c = malloc(sizeof(*c) + bytes);
 	if (!c)
 		return sp__join_no_memory(m->env);
 	c->bytes = sizeof(*c) + bytes;
-	sp__budget_charge(m->budget, c->bytes);
 	for (; s->copied < s->ngroup; s->copied++) {
 		struct sp__line *l = &s->group[s->copied];
 
@@ -146,7 +160,7 @@ static int keep(struct sp__merging_join *m, struct side *s)
 	}
 	c->next = s->copies;
 	s->copies = c;
-	return 0;
+	return charge(m, c->bytes);
 }
 
 /* Reads the next line: 0, 1 (disorder ends the join), SP_LATER, SP__MERGE_STOPPED, or an error. */
@@ -253,13 +267,13 @@ static void settle(struct side *s, const struct sp__line *l)
 }
 
 /* Frees a group. */
-static void empty_group(struct side *s)
+static void empty_group(struct sp__merging_join *m, struct side *s)
 {
 	while (s->copies) {
 		struct copies *c = s->copies;
 
 		s->copies = c->next;
-		sp__budget_credit(s->source->budget, c->bytes);
+		credit(m, c->bytes);
 		free(c);
 	}
 	s->ngroup = s->copied = 0;
@@ -271,8 +285,7 @@ static int grow_group(struct sp__merging_join *m, struct side *s)
 
 	if (!SP__ARRAY_GROW(s->group, s->group_capacity, before + 1))
 		return sp__join_no_memory(m->env);
-	sp__budget_charge(m->budget, (s->group_capacity - before) * sizeof(*s->group));
-	return 0;
+	return charge(m, (s->group_capacity - before) * sizeof(*s->group));
 }
 
 /* Collects the current line and the following ones that match the other file's. */
@@ -321,7 +334,7 @@ static int all_pairs(struct sp__merging_join *m)
 	for (int i = 0; i < 2; i++) {
 		for (size_t k = 0; k < m->side[i].ngroup; k++)
 			settle(&m->side[i], &m->side[i].group[k]);
-		empty_group(&m->side[i]);
+		empty_group(m, &m->side[i]);
 	}
 	m->phase = APART;
 	return e->error;
@@ -467,8 +480,8 @@ void sp__merge_free(struct sp__merging_join *m)
 	for (int i = 0; m && i < 2; i++) {
 		struct side *s = &m->side[i];
 
-		empty_group(s);
-		sp__budget_credit(m->budget, s->group_capacity * sizeof(*s->group));
+		empty_group(m, s);
+		credit(m, s->group_capacity * sizeof(*s->group));
 		free(s->group);
 		sp__bytes_release(&s->last_copy, m->budget);
 		sp__bytes_release(&s->now_copy, m->budget);

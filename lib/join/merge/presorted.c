@@ -179,7 +179,6 @@ static int keep(struct trial *t, struct side *s)
 {
 	struct group *g = &t->group[s->number];
 	struct sp__slice *key = &s->last_key;
-
 	int rc;
 
 	if (s->last && key->p != sp__no_field && key->p != s->last_copy.data) {
@@ -189,10 +188,10 @@ static int keep(struct trial *t, struct side *s)
 	}
 	if (!g->growing)
 		return 0;
-	if (t->range && (rc = sp__joinrange_hold(t->range, g->copy.bytes)) < 0)
-		return rc;
 	if (sp__bytes_append(&g->copy, g->begin, (size_t)(s->source->end - g->begin), NULL) < 0)
 		return sp__join_no_memory(t->env);
+	if (t->range && (rc = sp__joinrange_hold(t->range, g->copy.bytes)) < 0)
+		return rc;
 	return g->copy.bytes > t->layout->table_bytes;
 }
 

@@ -220,13 +220,11 @@ static void make(struct sp__joinrange_maker *k, uint64_t number)
 		return;
 	}
 	k->stopped = rc;
+	/* Another range may then keep more. */
+	if (!rc)
+		leave_range(k);
 	count(k);
-	if (rc) {
-		(void)sp__inorder_end_all(&k->ordered);
-		return;
-	}
-	leave_range(k);
-	(void)sp__inorder_end(&k->ordered);
+	(void)(rc ? sp__inorder_end_all(&k->ordered) : sp__inorder_end(&k->ordered));
 }
 
 static void work(void *maker)

@@ -49,8 +49,8 @@ struct sp__joinrange_ops {
 };
 
 /*
- * Waits until all earlier ranges are merged, if more than this many bytes are to be kept than a
- * range has memory for.  0, or -ECANCELED.
+ * Waits until all earlier ranges are merged, if a range keeps so many bytes of records that others
+ * must not do so, too.  0, or -ECANCELED.
  */
 SP_MUST_CHECK int sp__joinrange_hold(struct sp__joinrange *r, uint64_t bytes);
 
