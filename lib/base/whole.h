@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads and writes a range of a file completely, in as many calls as needed, and checks that a file
- * that was read to its end was not truncated.
+ * has not changed, or that one that was read to its end was not truncated.
  */
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <spindle/error.h>
 
@@ -26,6 +27,12 @@ SP_MUST_CHECK int sp__checksum_range(int fd, uint64_t from, uint64_t to, uint64_
 uint64_t sp__file_bytes(int fd);
 /* Records that a file of this size before has changed; it has `now` bytes.  Returns SP_EFORMAT. */
 int sp__file_changed(uint64_t before, uint64_t now, const char *name, struct sp_errinfo *err);
+/*
+ * Checks that an open file is the one that `before` describes, and has not changed.  Returns 0,
+ * SP_EFORMAT, or the error of reading its state.
+ */
+SP_MUST_CHECK int sp__check_same(int fd, const struct stat *before, const char *name,
+				 struct sp_errinfo *err);
 /*
  * Checks an input at its end. before: its sp__file_bytes() at the beginning.  Returns 0, or
  * SP_EFORMAT if the file is smaller now: a reader cannot tell which records are missing.

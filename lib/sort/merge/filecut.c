@@ -50,14 +50,7 @@ int sp__cut_file_describe(struct sp__cut_file *f, const struct sp_recfmt *format
 
 int sp__cut_file_check(const struct sp__cut_file *f, struct sp_errinfo *err)
 {
-	struct stat now;
-
-	if (fstat(f->fd, &now) < 0)
-		return sp__err(err, -errno, "read", f->name, -1);
-	if (now.st_size != f->st.st_size || now.st_mtim.tv_sec != f->st.st_mtim.tv_sec ||
-	    now.st_mtim.tv_nsec != f->st.st_mtim.tv_nsec)
-		return changed(f, err);
-	return 0;
+	return sp__check_same(f->fd, &f->st, f->name, err);
 }
 
 /* The window. */
