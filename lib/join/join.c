@@ -3,6 +3,7 @@
  * Runs a join of files: checks, opens inputs and result, runs one algorithm after the other until
  * all pairs are found, and closes everything.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -174,6 +175,17 @@ static int open_source(struct sp__join *j, int side)
 	return rc ? rc : sp__source_open(&j->in, side);
 }
 
+/* Opens the file of a source, and notes its state. */
+static int begin_file(struct sp__join *j, int side)
+{
+	struct sp__scan *scan = j->in.source[side].scan;
+	int rc = sp__scan_begin(scan);
+
+	if (rc < 0 || !fstat(sp__scan_fd(scan), &j->in.file[side]))
+		return rc;
+	return sp__err(j->env.err, -errno, "read", j->io->inputs[side], -1);
+}
+
 static int open_all(struct sp__join *j, struct sp_errinfo *err)
 {
 	int rc = sp__env_open(&j->env, &j->opts.run, err);
@@ -191,7 +203,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 	/* Before anything is read, since the writer of a FIFO can be waiting for that. */
 	for (int i = 0; i < 2 && !rc; i++)
 		if (j->in.source[i].scan)
-			rc = sp__scan_begin(j->in.source[i].scan);
+			rc = begin_file(j, i);
 	if (rc < 0)
 		return rc;
 	return open_result(j);
@@ -277,6 +289,11 @@ static int read_again(struct sp__join *j)
 		note_reading(j, src);
 		sp__source_close(src);
 		rc = sp__source_open(&j->in, i);
+		if (!rc)
+			rc = sp__scan_begin(src->scan);
+		if (!rc)
+			rc = sp__check_same(sp__scan_fd(src->scan), &j->in.file[i],
+					    j->io->inputs[i], j->env.err);
 		if (rc || !j->opts.header)
 			continue;
 		rc = sp__source_fill(src);

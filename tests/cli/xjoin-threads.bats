@@ -225,3 +225,29 @@ merged()
 	same -S 24M --algorithm=hybrid --build=2 -t'|'
 	same -S 64M --algorithm=hybrid --build=2 -t'|' --type=full
 }
+
+# The last line is out of order, so both files are read again.
+@test "files that change between a merge and the join of the rest" {
+	local n change in status
+
+	export LC_ALL=C
+	sorted_lines 120000 1 r
+	sorted_lines 120000 1 original
+	echo '1 last' >>original
+	mkfifo result
+	for n in 1 2 8; do
+		for change in 'echo more >>l' 'cp l q; mv q l'; do
+			cp original l
+			"$xjoin" -S 8M --parallel=$n l r >result 2>messages 3>&- &
+			exec {in}<result
+			read -r -N 1 -u "$in"
+			eval "$change"
+			cat <&"$in" >got
+			exec {in}<&-
+			status=0
+			wait $! || status=$?
+			[ "$status" = 1 ]
+			[ "$(cat messages)" = 'xjoin: l: has changed while it was read' ]
+		done
+	done
+}

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <sys/stat.h>
 #include <spindle/join.h>
 #include "base/err.h"
 #include "join/input/source.h"
@@ -30,6 +31,7 @@ struct sp__join_inputs {
 	struct sp__join_counts *counts;
 	struct sp__rstream_opts read;
 	struct sp__source source[2];
+	struct stat file[2];	/* of files: their state when they were opened */
 	struct sp__waits waits; /* of both */
 	uint64_t merged[2];	/* records of each input whose pairs are written */
 	bool resumed;		/* the inputs are read again, for the other pairs */

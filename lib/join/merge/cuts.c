@@ -163,28 +163,10 @@ int sp__keycuts_next(struct sp__keycuts *c, struct sp__joinrange_cut *r)
 	return SP_READY;
 }
 
-/* Gets the state of a file that may not change.  0 or an error. */
-static int state(const struct sp__keycuts *c, int side, int fd, struct stat *st)
-{
-	return fstat(fd, st) ? sp__err(c->in->env->err, -errno, "read", c->in->io->inputs[side], -1)
-			     : 0;
-}
-
-/* Checks that an open file is that of sp__keycuts_open(), and has not changed. */
+/* Checks that an open file is the input, and has not changed since the join opened it. */
 static int check(const struct sp__keycuts *c, int side, int fd)
 {
-	const struct stat *before = &c->file[side];
-	struct stat now;
-	int rc = state(c, side, fd, &now);
-
-	if (rc < 0)
-		return rc;
-	if (now.st_dev == before->st_dev && now.st_ino == before->st_ino &&
-	    now.st_size == before->st_size && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
-	    now.st_mtim.tv_nsec == before->st_mtim.tv_nsec)
-		return 0;
-	return sp__file_changed((uint64_t)before->st_size, (uint64_t)now.st_size,
-				c->in->io->inputs[side], c->in->env->err);
+	return sp__check_same(fd, &c->in->file[side], c->in->io->inputs[side], c->in->env->err);
 }
 
 int sp__keycuts_open(struct sp__keycuts *c, struct sp__join_inputs *in, const struct sp__emit *emit,
@@ -195,10 +177,10 @@ int sp__keycuts_open(struct sp__keycuts *c, struct sp__join_inputs *in, const st
 		int rc;
 
 		c->fd[i] = sp__input_open(in->io->inputs[i], in->env->err);
-		rc = c->fd[i] < 0 ? c->fd[i] : state(c, i, c->fd[i], &c->file[i]);
+		rc = c->fd[i] < 0 ? c->fd[i] : check(c, i, c->fd[i]);
 		if (rc < 0)
 			return rc;
-		c->size[i] = (uint64_t)c->file[i].st_size;
+		c->size[i] = (uint64_t)in->file[i].st_size;
 		c->at[i] = from[i] < c->size[i] ? from[i] : c->size[i];
 	}
 	return 0;

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <sys/stat.h>
 #include "base/mem.h"
 #include "join/input/inputs.h"
 #include "join/keys/keyorder.h"
@@ -14,7 +13,6 @@ struct sp__keycuts {
 	const struct sp__emit *emit; /* finds keys */
 	struct sp__keyorder order;
 	int fd[2];
-	struct stat file[2];	/* when they were opened */
 	struct sp__bytes block; /* of a file */
 	uint64_t step;		/* bytes of the longer file in a range */
 	/* Bytes of each file: its size; the beginning of the next range. */
@@ -45,5 +43,5 @@ void sp__keycuts_close(struct sp__keycuts *c);
 SP_MUST_CHECK int sp__keycuts_next(struct sp__keycuts *c, struct sp__joinrange_cut *range);
 /* Opens a file once more, for a thread.  Returns the descriptor or an error. */
 SP_MUST_CHECK int sp__keycuts_reopen(const struct sp__keycuts *c, int side);
-/* Checks that the files have not changed since sp__keycuts_open(). */
+/* Checks that the files have not changed since the join opened them. */
 SP_MUST_CHECK int sp__keycuts_check(const struct sp__keycuts *c);

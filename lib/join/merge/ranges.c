@@ -458,7 +458,7 @@ static int set_step(struct sp__joinranges *a)
 			return SP_EUNSUP;
 		if (sp__file_cached(a->cuts.fd[i], a->begin[i], a->cuts.size[i]))
 			continue;
-		if (sp__host_turns(a->cuts.file[i].st_dev))
+		if (sp__host_turns(a->in->file[i].st_dev))
 			return SP_EUNSUP;
 		a->cuts.step = sp__max(a->step, STEP_READ);
 	}
