@@ -145,6 +145,18 @@ static int put_rest(void *arg, unsigned worker, struct sp_errinfo *err)
 	return rc ? sp__err(err, rc, "build", b->path, -1) : 0;
 }
 
+/* Opens the sort, and has the scan read with its environment. */
+static int open_sort(struct build *b)
+{
+	struct sp__rstream_opts *reading = &b->scan.scan.stream;
+	int rc = sp__entrysort_open(&b->sort, &b->opts->run, NULL, b->err);
+
+	if (rc)
+		return rc;
+	*reading = sp__env_reading(env_of(b));
+	return sp__inputs_lay(reading->device, &b->source, 1, &reading->sim_file, b->err);
+}
+
 /* Begins with an empty sort again. */
 static int begin_again(void *arg)
 {
@@ -153,23 +165,20 @@ static int begin_again(void *arg)
 
 	for (unsigned i = 0; i < SP__KEYSCAN_WORKERS; i++)
 		sp__bytes_empty(&b->parts[i].entries, NULL);
-	return rc ? rc : sp__entrysort_open(&b->sort, &b->opts->run, NULL, b->err);
+	return rc ? rc : open_sort(b);
 }
 
 static int read_source(struct build *b)
 {
-	struct sp__rstream_opts reading = sp__env_reading(env_of(b));
 	struct sp__file_state now;
 	struct stat st;
-	int rc = sp__inputs_lay(reading.device, &b->source, 1, &reading.sim_file, b->err);
+	int rc;
 
-	if (rc)
-		return rc;
 	b->scan = (struct sp__keyscan){ .scan = { .format = b->opts->format,
 						  .inputs = &b->source,
 						  .ninputs = 1,
 						  .header_records = b->opts->header_records,
-						  .stream = reading,
+						  .stream = b->scan.scan.stream,
 						  .err = b->err },
 					.key = &b->key,
 					.source_bytes = b->source_state.bytes,
@@ -201,7 +210,7 @@ static int run(struct build *b)
 	if (!rc)
 		rc = sp_outfile_open(&b->write.out, b->path, 0, b->err);
 	if (!rc)
-		rc = sp__entrysort_open(&b->sort, &b->opts->run, NULL, b->err);
+		rc = open_sort(b);
 	if (!rc)
 		rc = read_source(b);
 	if (rc)

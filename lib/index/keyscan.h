@@ -31,7 +31,7 @@ struct sp__keyscan {
 	int (*end)(void *arg, unsigned worker, struct sp_errinfo *err);
 	/*
 	 * Drops all keys that were taken, since parts of a CSV file were cut at a wrong place; all
-	 * records are then read again.
+	 * records are then read again, with the options that `scan` has now.
 	 */
 	int (*again)(void *arg);
 	void *arg;

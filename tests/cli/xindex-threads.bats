@@ -47,6 +47,14 @@ ey",text,rest'; cat in; } > headed
 	same_index odd --csv -k1,1n
 }
 
+@test "a trace has the requests for CSV that is read in order after a wrong cut" {
+	{ seq -f '%.0f,"first"' 20000; echo '0,"'; yes 'x,""y""' | head -n 300000; echo '"'; seq -f '%.0f,"last"' 20000; } > odd
+	for threads in 1 16; do
+		"$xindex" build --csv -k1,1n --parallel=$threads --trace=trace -o odd.idx odd
+		awk '$1 == "R" { bytes += $NF } END { print bytes }' trace | cmp - <(stat -c %s odd)
+	done
+}
+
 @test "the first record that is too long for an index is reported, with any number of threads" {
 	"$xgen" lines -n 120000 --words=3 > in
 	sed -i "7000s/^/$(printf 'x%.0s' {1..1200})/; 100000s/^/$(printf 'y%.0s' {1..1300})/" in
