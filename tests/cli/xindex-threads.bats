@@ -48,7 +48,7 @@ ey",text,rest'; cat in; } > headed
 }
 
 @test "a trace has the requests for CSV that is read in order after a wrong cut" {
-	{ seq -f '%.0f,"first"' 20000; echo '0,"'; yes 'x,""y""' | head -n 300000; echo '"'; seq -f '%.0f,"last"' 20000; } > odd
+	{ seq -f '%.0f,"text ""1"""' 20000; echo '0,"'; yes 'x,""y""' | head -n 300000; echo '"'; seq -f '%.0f,"last"' 20000; } > odd
 	for threads in 1 16; do
 		"$xindex" build --csv -k1,1n --parallel=$threads --trace=trace -o odd.idx odd
 		awk '$1 == "R" { bytes += $NF } END { print bytes }' trace | cmp - <(stat -c %s odd)
