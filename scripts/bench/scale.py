@@ -12,6 +12,7 @@ import tasks
 
 PROCESSORS = (1, 2, 4, 8, 16, 32, 64)
 MEASURED = (1, 2)
+RUNS = 3
 NOTE = ("Elapsed seconds.  Predicted: a replay of the log of tasks, not a measurement on so many processors.\n"
         "Measured: the least of the runs on 1 and on 2 processors; ratio: predicted to measured.\n")
 
@@ -89,7 +90,7 @@ def main():
     parser.add_argument("--device", type=taskrows.size_of, metavar="RATE", help="bytes per second of the device, "
                         "such as 7G (no limit); with one, predictions differ from what is measured in memory")
     parser.add_argument("--log", metavar="FILE", help="replay this log only")
-    args = taskrows.arguments(parser)
+    args = taskrows.arguments(parser, RUNS)
     if args.log:
         replay_log(args.log, args.device)
         return 0

@@ -236,12 +236,12 @@ class Bench:
                 os.remove(path)
 
 
-def arguments(parser):
-    """The options of both scripts; returns the arguments, with rows."""
+def arguments(parser, runs):
+    """The options of both scripts, and the default of --runs; returns the arguments, with rows."""
     parser.add_argument("row", nargs="*", help="rows (all); --list names them")
     parser.add_argument("--size", type=size_of, default=10**9, help="bytes of input (1G)")
     parser.add_argument("--folder", default="/dev/shm", help="folder for data and results (/dev/shm)")
-    parser.add_argument("--runs", type=int, default=1, help="runs, of which the fastest counts (1)")
+    parser.add_argument("--runs", type=int, default=runs, help=f"runs, of which the fastest counts ({runs})")
     parser.add_argument("--list", action="store_true", help="print the names of the rows")
     args = parser.parse_args()
     unknown = [r for r in args.row if r not in ROWS]

@@ -96,7 +96,7 @@ def main():
     parser = argparse.ArgumentParser(prog="threads", description="Measures how work divides over threads.")
     parser.add_argument("--parallel", type=int, default=16, metavar="N", help="threads of each program (16)")
     parser.add_argument("--programs", default=",".join(taskrows.PROGRAMS), help="ours, gnu and duckdb (all)")
-    args = taskrows.arguments(parser)
+    args = taskrows.arguments(parser, 1)
     programs = [p for p in args.programs.split(",") if p in taskrows.PROGRAMS]
     with taskrows.Bench("threads", args.folder, args.size, args.rows.values()) as bench:
         if "duckdb" in programs and not taskrows.has_duckdb():
