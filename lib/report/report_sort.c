@@ -110,7 +110,7 @@ static const struct sp_report_field config_fields[] = {
 	FIELD(sort_opts, "volume", STRING, run.volume,
 	      "volume of temporary data; null: the directories"),
 	FIELD(sort_opts, "parallel", KNOWN, run.parallel,
-	      "requested threads; null: one for each processor"),
+	      "threads: as requested, or 1 for small inputs; null: one for each processor"),
 	FIELD(sort_opts, NULL, OBJECT, run, NULL, .fields = sp__io_config_fields),
 	FIELD(sort_opts, "spill_compression", WORD, run.compression,
 	      "compression of temporary data", .values = sp_spill_compression_values),
