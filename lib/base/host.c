@@ -230,15 +230,20 @@ uint64_t sp__host_unwritten(void)
 	return sp__host_page_cache() / 12;
 }
 
-uint64_t sp_memory_default(void)
+uint64_t sp_memory_default_small(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	uint64_t bytes = CEILING;
 
 	if (pages > 0 && page > 0)
 		bytes = sp__min(bytes, (uint64_t)pages * (uint64_t)page / 8);
-	bytes = sp__min(bytes, available() / 2);
-	bytes = sp__min(bytes, sp_memory_group() / 2);
 	bytes = sp__min(bytes, rlimit_of(RLIMIT_AS) / 2);
 	return sp__min(bytes, rlimit_of(RLIMIT_DATA) / 2);
+}
+
+uint64_t sp_memory_default(void)
+{
+	uint64_t bytes = sp__min(sp_memory_default_small(), available() / 2);
+
+	return sp__min(bytes, sp_memory_group() / 2);
 }

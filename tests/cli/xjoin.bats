@@ -415,6 +415,18 @@ P
 	[[ $output == *"invalid field number: '1n'" ]]
 }
 
+@test "the default of -S is within the process's limits, also for small files" {
+	[ -z "${SP_TEST_VARIANT:-}" ] || skip "sanitizers need terabytes of addresses"
+	for n in 10000 100000; do
+		seq $n | LC_ALL=C sort >s
+		for limit in "-v 200000" "-d 200000"; do
+			# shellcheck disable=SC2086
+			(ulimit $limit && "$xjoin" --output=out s s)
+			cmp s <(LC_ALL=C sort out)
+		done
+	done
+}
+
 @test "memory stays within -S and 16 MB" {
 	[ -z "${SP_TEST_VARIANT:-}" ] || skip "a sanitizer needs memory of its own"
 	needs python3

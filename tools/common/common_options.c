@@ -19,7 +19,6 @@
  * system what is available would take longer than to sort or join them.
  */
 #define SMALL_INPUTS (256u << 10)
-#define SMALL_MEMORY_MAX (UINT64_C(1) << 30)
 
 #define DIR "dir:"
 
@@ -134,22 +133,12 @@ void common_options_packed(struct common_options *c, const char *output, const c
 	need_format(option, run->compress_output);
 }
 
-/* The default without what other programs and control groups leave of it. */
-static uint64_t memory_of_machine(void)
-{
-	uint64_t all;
-
-	if (sp_size_parse("100%", 1, &all) < 0 || all / 8 > SMALL_MEMORY_MAX)
-		return SMALL_MEMORY_MAX;
-	return all / 8;
-}
-
 static uint64_t memory_asked(uint64_t bytes, bool small, bool warn)
 {
 	uint64_t limit;
 
 	if (!bytes)
-		return small ? memory_of_machine() : sp_memory_default();
+		return small ? sp_memory_default_small() : sp_memory_default();
 	limit = sp_memory_group();
 	if (warn && bytes > limit)
 		msg("warning: -S asks for %" PRIu64

@@ -25,6 +25,12 @@ SP_API SP_MUST_CHECK int sp_size_parse(const char *text, uint64_t default_unit, 
  * of RLIMIT_AS and of RLIMIT_DATA, and 1 GiB.  It never fails.
  */
 SP_API uint64_t sp_memory_default(void);
+/*
+ * Returns the default memory limit for inputs that occupy little of it, in bytes.  It is that of
+ * sp_memory_default() without the available memory and the control group, so it opens no files.  It
+ * never fails.
+ */
+SP_API uint64_t sp_memory_default_small(void);
 
 /*
  * Returns the memory limit in bytes of the process's control group or of an ancestor (version 1 or
