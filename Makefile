@@ -71,7 +71,8 @@ say = $(if $(filter 1,$(V)),,@echo '  $(1)' '$(2)')
 
 # A room, and its inner rooms.
 LIB_SRC := $(sort $(filter-out lib/stubs/%,$(wildcard lib/*/*.c lib/*/*/*.c)))
-# In the shared library only: functions that call those of libraries that are loaded when needed.
+# In the shared library and the tools that contain the library: functions that call those of libraries
+# that are loaded when needed.
 STUB_SRC := $(sort $(wildcard lib/stubs/*.c))
 STUB_OBJ := $(STUB_SRC:%.c=$(B)/obj/%.o)
 # A library that is linked with all libraries: the stubs have the names of their files from it, and
@@ -191,7 +192,7 @@ $(STATIC): $(LIB_OBJ) $(B)/objects
 	@mkdir -p $(@D); rm -f $@
 	$(Q)$(AR) rcsD $@ $(LIB_OBJ)
 
-# Libraries that stubs do not cover, such as libm, are linked.
+# A library is linked if a function of it has no stub; tests/cli/libraries.bats then fails.
 shared = $(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(1) \
 	-Wl,--version-script,lib/libspindle.map -o $@ $(LIB_OBJ) $(STUB_OBJ) -Wl,--as-needed $(SP_LIBS)
 $(SO): $(LIB_OBJ) $(STUB_OBJ) $(B)/objects lib/libspindle.map

@@ -2,9 +2,9 @@
 /*
  * Loads libraries that few runs need, when they are needed.
  *
- * The shared library has stubs (lib/stubs): functions with the names of these libraries' functions,
- * which call them once the library is loaded.  Programs with the static library have no stubs and
- * are linked with the libraries; then loading does nothing.
+ * The shared library, xsort and xjoin have stubs (lib/stubs): functions with the names of these
+ * libraries' functions, which call them once the library is loaded.  Other programs with the static
+ * library are linked with the libraries; then loading does nothing.
  */
 #pragma once
 
