@@ -6,6 +6,15 @@
 
 #include <spindle/error.h>
 
+/*
+ * Results that the library handles itself.  They are numbers of their own: a device can return any
+ * errno.
+ */
+enum {
+	SP__MISCUT = -4352,	/* a part of a CSV file was not cut at a record */
+	SP__DISORDERED = -4353, /* a file is not sorted */
+};
+
 /* Describes a failure, unless err is NULL or already describes one.  Returns code. */
 int sp__err(struct sp_errinfo *err, int code, const char *op, const char *path, long long offset);
 

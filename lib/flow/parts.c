@@ -465,7 +465,7 @@ int sp__part_read(struct sp__part *part, struct sp_batch *batch)
 		sp__iter_next(&(struct sp__iter){ part->scan, sp__scan_next }, &part->waits, batch);
 
 	/* Unless it is in the first part, it can come from a wrong cut. */
-	return rc == SP_EFORMAT && part->csv && part->number ? SP__SCAN_MISCUT : rc;
+	return rc == SP_EFORMAT && part->csv && part->number ? SP__MISCUT : rc;
 }
 
 void sp__part_close(struct sp__parts *p, struct sp__part *part)

@@ -16,8 +16,8 @@
  *
  * Cuts of CSV: whether a byte in the middle of a file is within quotes can only be assumed.  If an
  * assumption was wrong, the part before the cut does not end with a record, and its error is
- * SP__SCAN_MISCUT; all later parts can have wrong records and errors, so an error in the format of
- * a part after the first is SP__SCAN_MISCUT, too.  The error of the first part counts, and the
+ * SP__MISCUT; all later parts can have wrong records and errors, so an error in the format of
+ * a part after the first is SP__MISCUT, too.  The error of the first part counts, and the
  * caller then reads the inputs again with one scan.  If each part ends with
  * a record, so does each cut.
  *

@@ -299,7 +299,7 @@ static int miscut(struct sp__scan *s)
 
 	if (s->opts.format.kind != SP_REC_CSV)
 		return sp__file_changed(s->opts.part->to, sp__file_bytes(s->fd), name, s->opts.err);
-	return sp__errf(s->opts.err, SP__SCAN_MISCUT, "read", name, -1,
+	return sp__errf(s->opts.err, SP__MISCUT, "read", name, -1,
 			"a part does not end with a record");
 }
 

@@ -27,12 +27,6 @@ struct sp__scan_part {
 	bool removes_blank; /* ... the input has several columns */
 };
 
-/*
- * The part of a CSV file that a scan has read did not end with a record: it was not cut at a
- * record.
- */
-#define SP__SCAN_MISCUT (-ESTALE)
-
 struct sp__scan_opts {
 	struct sp_recfmt format;
 	const char *const *inputs; /* paths; "-": standard input */

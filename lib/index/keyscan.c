@@ -221,7 +221,7 @@ int sp__keyscan_run(struct sp__keyscan *k)
 {
 	int rc = run_parts(k);
 
-	if (rc == SP__SCAN_MISCUT) {
+	if (rc == SP__MISCUT) {
 		*k->scan.err = (struct sp_errinfo)SP_ERRINFO_INIT;
 		k->checksum = k->records = k->read_bytes = 0;
 		rc = k->again(k->arg);

@@ -438,7 +438,7 @@ static int try_file(struct checker *c)
 		return rc;
 	rc = check_file(c);
 	sp__parts_close(c->parts);
-	if (c->error != SP__SCAN_MISCUT)
+	if (c->error != SP__MISCUT)
 		return rc;
 	clear(c);
 	return SP_EUNSUP;

@@ -494,7 +494,7 @@ static int run(struct job *j)
 	return rc < 0 ? rc : give_output(j);
 }
 
-/* Returns SP__SCAN_MISCUT if the inputs must be read in order. */
+/* Returns SP__MISCUT if the inputs must be read in order. */
 static int run_job(const struct sp_sort_opts *opts, const struct sp_sort_io *io, bool in_order,
 		   struct sp_sort_stats *stats, struct sp_errinfo *err)
 {
@@ -535,7 +535,7 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 
 	err = err ? err : &own;
 	rc = run_job(opts, io, false, stats, err);
-	if (rc != SP__SCAN_MISCUT)
+	if (rc != SP__MISCUT)
 		return rc;
 	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	return run_job(opts, io, true, stats, err);

@@ -272,7 +272,7 @@ static int put_rest(struct sp__tableload *l, struct sp__loadslot *slot)
 /* Describes why the part of a slot could not be read. */
 static int part_error(struct sp__tableload *l, const struct sp__loadslot *slot)
 {
-	l->miscut = slot->rc == SP__SCAN_MISCUT;
+	l->miscut = slot->rc == SP__MISCUT;
 	*l->err = slot->part.err;
 	return slot->rc;
 }

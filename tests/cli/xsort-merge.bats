@@ -56,6 +56,23 @@ files()
 	done
 }
 
+@test "any error of the device is reported, that of a damaged block too" {
+	local shim
+
+	shim=$(realpath "$build/tests/shim/failcall.so") || skip "no shim in this build"
+	files 11
+	# A short file is not written by a queue.  84 is EILSEQ.
+	head -c 6M all >in
+	for at in 1 2 3; do
+		for input in in "-m part.aa part.ab part.ac part.ad"; do
+			run -2 env FAILCALL_CALLS=pwrite FAILCALL_ERRNO=84 FAILCALL_AT=$at LD_PRELOAD="$shim" \
+				"$xsort" -S 64M --parallel=2 -s -k1,1 -o out $input
+			[[ $output == "xsort: "*" failed: out: Invalid or incomplete multibyte"* ]]
+			[ ! -e out ]
+		done
+	done
+}
+
 @test "many files: one merge of as many as memory allows" {
 	files 300
 	sort -m part.* >want

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/err.h"
 #include "base/rng.h"
 #include "base/task.h"
 #include "flow/parts.h"
@@ -241,7 +242,7 @@ static void check_miscut(void)
 		fputs("2,b\n3,c\n", f);
 	fputs("\"\n", f);
 	fclose(f);
-	ok(sp__parts_open(&p, &o, 1) == 0 && read_all(p, &got) == SP__SCAN_MISCUT,
+	ok(sp__parts_open(&p, &o, 1) == 0 && read_all(p, &got) == SP__MISCUT,
 	   "a wrong cut is found by the part before it");
 	sp__parts_close(p);
 	sp__bytes_release(&got, NULL);
@@ -271,7 +272,7 @@ static void check_faults(void)
 	sp__parts_close(p);
 	o = options(&csv, quoted, 1);
 	make_csv("q", "", 1 << 20, 8, "1,\"open\n");
-	ok(sp__parts_open(&p, &o, 1) == 0 && read_all(p, &got) == SP__SCAN_MISCUT,
+	ok(sp__parts_open(&p, &o, 1) == 0 && read_all(p, &got) == SP__MISCUT,
 	   "an unclosed quote can come from a wrong cut");
 	sp__parts_close(p);
 	sp__bytes_release(&got, NULL);

@@ -34,7 +34,7 @@ struct sp__form_source {
 };
 
 /*
- * Forms runs of all records of the source, instead of sp__form_put().  Returns 0; SP__SCAN_MISCUT
+ * Forms runs of all records of the source, instead of sp__form_put().  Returns 0; SP__MISCUT
  * if the inputs must be read in order by a new sort; SP_EUNSUP if the system refuses a thread, and
  * nothing has changed; or the error of the first part that has one.
  */

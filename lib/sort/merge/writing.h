@@ -79,9 +79,6 @@ struct sp__range_worker {
 	int rc;
 };
 
-/* An error of a range in which a file is not sorted. */
-#define SP__DISORDERED (-EILSEQ)
-
 /* range.c */
 /* Body of a worker: merges ranges until none is left.  The thread must reap all its own reads. */
 void sp__range_work(void *worker);
