@@ -52,6 +52,8 @@ static const struct sp_report_field plan_fields[] = {
 	MEMBER(sort_plan, COUNT, run_bytes, "memory of one run buffer"),
 	FIELD(sort_plan, "run_buffers_count", COUNT, run_buffers,
 	      "run buffers that are filled, sorted and written alternately"),
+	MEMBER(sort_plan, COUNT, threads, "threads that have enough memory to form runs"),
+	MEMBER(sort_plan, COUNT, max_threads, "threads as requested, or one for each processor"),
 	MEMBER(sort_plan, KNOWN, runs, "expected runs of the input; null: unknown"),
 	MEMBER(sort_plan, COUNT, fan_in, "runs merged concurrently"),
 	FIELD(sort_plan, "merge_passes", COUNT, passes,

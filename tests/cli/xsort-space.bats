@@ -58,6 +58,19 @@ setup()
 	done
 }
 
+@test "--explain tells of threads without enough memory" {
+	seq 1000000 | shuf >in
+	run --separate-stderr -0 "$xsort" --explain -S 1M --parallel=64 in
+	[[ $stderr == *"At most 2 of 64 threads form runs"* ]]
+	"$xsort" --explain --stats=out -S 1M --parallel=64 in
+	grep -q '"threads": 2' out
+	grep -q '"max_threads": 64' out
+	"$xsort" -S 1M --parallel=64 --trace-tasks=log in >/dev/null
+	[ "$(grep -c 'form/parts.c:work' log)" = 1 ] # and the first thread
+	run --separate-stderr -0 "$xsort" --explain -S 64M --parallel=2 in
+	[[ $stderr != *"form runs"* ]]
+}
+
 @test "--explain tells the space and the plan in words, as estimates" {
 	run -0 --separate-stderr "$xsort" --explain -T. -S 1M in
 	[[ $stderr == *"The device is unknown"*"the plan assumes"* ]]

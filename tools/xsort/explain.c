@@ -104,6 +104,16 @@ static void tell_input(const struct sp_sort_opts *o, const struct sp_sort_plan *
 			(unsigned long long)p->runs);
 }
 
+static void tell_threads(const struct sp_sort_plan *p)
+{
+	if (p->threads < p->max_threads && p->formation == SP_FORM_LOAD)
+		fprintf(stderr,
+			"  At most %u of %u threads form runs; each needs a part of the memory "
+			"(-S) and\n"
+			"  of the input.\n",
+			p->threads, p->max_threads);
+}
+
 static void tell_merges(const struct sp_sort_plan *p)
 {
 	if (p->in_memory || !p->input_bytes)
@@ -180,6 +190,7 @@ int explain(struct settings *set)
 	if (!set->common.stats) {
 		fprintf(stderr, "Estimates, made before any data is read:\n");
 		tell_input(&opts, &p);
+		tell_threads(&p);
 		tell_merges(&p);
 		tell_space(&opts, &p);
 		tell_reading(set, &p);

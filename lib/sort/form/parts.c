@@ -27,8 +27,6 @@
 /* An age is the number of a part, and that of the slot among those that begin in it. */
 #define AGE_SHIFT 24
 #define MIN_INPUT_BYTES (UINT64_C(1) << 20)
-#define LONG_RECORDS 4
-#define MIN_PAGES 2   /* of a worker's writer */
 #define FEW_WORKERS 2 /* leave slots unused, which full ones can be extended by */
 /* Descriptors of a worker: its input, twice if it is read directly, its run file, and queues. */
 #define DESCRIPTORS 6
@@ -446,23 +444,15 @@ static void close_workers(struct filling *f)
 	sp__pages_free(f->chunks, f->n * SP__PLAN_PART_CHUNKS * f->chunk_bytes);
 }
 
-/* Returns the number of workers: limited by slots, parts, write buffers and descriptors. */
+/* Returns the number of workers: limited by memory, slots, parts and descriptors. */
 static unsigned workers_for(const struct sp__forming *forming, uint64_t input_bytes)
 {
 	const struct sp_sort_plan *plan = &forming->sort->plan;
-	const bool packs = forming->sort->opts.run.compression != SP_SPILL_RAW;
-	uint64_t n = sp__min(sp__plan_writers(&forming->sort->opts, plan->memory_bytes),
-			     count_slots(forming));
-	/* Input that is planned to stay in memory can need more than expected. */
-	uint64_t least =
-		(packs ? 2 : 1) * (plan->in_memory ? 1 : MIN_PAGES) * (uint64_t)plan->page_bytes;
+	uint64_t n = sp__min(plan->threads, count_slots(forming));
 	unsigned all, free_fds;
 
 	if (input_bytes)
 		n = sp__min(n, input_bytes / sp__form_part_bytes(forming, input_bytes) + 1);
-	/* Each can hold a long record, in its stream and with its key in a slot. */
-	n = sp__min(n, plan->memory_bytes / (LONG_RECORDS * forming->sort->opts.record_bytes + 1));
-	n = sp__min(n, forming->spilled->write_bytes / least);
 	all = (unsigned)n * DESCRIPTORS + DESCRIPTORS_LEFT;
 	free_fds = sp__fds_free(all);
 	n = sp__min(n, (free_fds - sp__min(free_fds, DESCRIPTORS_LEFT)) / DESCRIPTORS);

@@ -13,7 +13,9 @@
 #define BUFFERS_SHARE 16
 /* A thread with less memory does not pay. */
 #define WRITER_BYTES (512u << 10)
-#define WRITER_PAGES 4 /* that each of several writers has, if memory allows */
+#define WRITER_PAGES 4	   /* that each of several writers has, if memory allows */
+#define WRITER_MIN_PAGES 2 /* that it must have */
+#define LONG_RECORDS 4	   /* of the expected length, for which a thread must have memory */
 #define PART_CHUNK_MIN (16u << 10)
 #define PART_CHUNK_MAX (256u << 10)
 
@@ -62,6 +64,22 @@ size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, uint64_t working_bytes
 		one = sp__max(one,
 			      sp__min(writers * WRITER_PAGES * min, working_bytes / BUFFERS_SHARE));
 	return one;
+}
+
+unsigned sp__plan_workers(const struct sp_sort_opts *o, const struct sp_sort_plan *p)
+{
+	const unsigned packed = o->run.compression == SP_SPILL_RAW ? 1 : 2;
+	/* Input that is planned to stay in memory can need more than expected. */
+	const uint64_t pages = packed * (p->in_memory ? 1 : WRITER_MIN_PAGES);
+	uint64_t n = sp__min(sp__plan_writers(o, p->memory_bytes), p->run_buffers);
+
+	if (p->formation != SP_FORM_LOAD)
+		return 1;
+	/* Each can hold a long record, in its stream and with its key in a run buffer. */
+	n = sp__min(n, p->memory_bytes / (LONG_RECORDS * o->record_bytes + 1));
+	n = sp__min(n, sp__plan_spill_bytes(o, p->memory_bytes, p->page_bytes) /
+			       (pages * p->page_bytes));
+	return (unsigned)sp__max(n, 1);
 }
 
 size_t sp__plan_part_chunk(const struct sp_sort_opts *o, uint64_t working_bytes)

@@ -323,6 +323,8 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 		plan->recycle = SP_RECYCLE_NONE;
 	}
 	plan->spill_bytes = spill_bytes(o, plan);
+	plan->threads = sp__plan_workers(o, plan);
+	plan->max_threads = c->threads;
 }
 
 int sp__plan_placed(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,

@@ -29,6 +29,8 @@ double sp__plan_record_weight(const struct sp_sort_opts *opts);
 void sp__plan_threads(struct sp_run_opts *opts);
 /* Returns the number of threads that form and write runs; options have the number of threads. */
 unsigned sp__plan_writers(const struct sp_sort_opts *opts, uint64_t working_bytes);
+/* Returns how many of them the memory of a plan suffices for: sp_sort_plan.threads. */
+unsigned sp__plan_workers(const struct sp_sort_opts *opts, const struct sp_sort_plan *plan);
 /* Returns the chunk of each thread that reads a part of the input; each has two. */
 #define SP__PLAN_PART_CHUNKS 2
 size_t sp__plan_part_chunk(const struct sp_sort_opts *opts, uint64_t working_bytes);
