@@ -219,6 +219,13 @@ static double work_seconds(const struct sp__layout *l, uint32_t page_bytes)
 	return SP__PLAN_MERGE_S_PER_MIB * bytes / MIB + SP__PLAN_PAGE_S * bytes / page_bytes;
 }
 
+unsigned sp__layout_mergers(const struct sp__choice *c, const struct sp__layout *l)
+{
+	unsigned runs = l->final_runs > 2 ? l->final_runs : 2;
+
+	return (unsigned)sp__max(sp__min(c->threads, l->merge_pages / (runs + runs / 4 + 1)), 1);
+}
+
 /*
  * Returns how often each byte is merged before the final merge, on average.  The first pass takes
  * only as many runs as necessary for the other passes to be full.
@@ -235,7 +242,7 @@ static double merged_before(const struct sp__layout *l)
 
 /*
  * Predicts the time by formula (5) for each byte read, and t for each byte written.  The final
- * merge overlaps with reads and writes.  In the other merges one thread reads, merges and writes
+ * merge overlaps with reads and writes, and several threads divide it.  In the other merges one thread reads, merges and writes
  * alternately.  Each write moves the arm away from the semi-sequential path.  Without a path, s is
  * the mean over the whole device, which is larger.
  */
@@ -253,7 +260,8 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c, const str
 	l->passes = passes_for(l->runs, l->fan_in);
 	l->final_runs = (unsigned)(l->runs < l->fan_in ? l->runs : l->fan_in);
 	l->seconds += pass; /* spilling */
-	l->seconds += fmax(work, read_seconds(l, page_bytes, l->final_runs, given, device));
+	l->seconds += fmax(work / sp__layout_mergers(c, l),
+			   read_seconds(l, page_bytes, l->final_runs, given, device));
 	before = merged_before(l);
 	if (o->policy == SP_MERGE_PPMS && l->runs > 1) { /* the result is also a run */
 		l->passes++;

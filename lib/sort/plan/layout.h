@@ -45,6 +45,8 @@ enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *opts);
 /* Returns the requested placement if runs, as they are formed, can be placed so. */
 enum sp_placement sp__plan_placement(const struct sp_sort_opts *opts);
 
+/* Returns how many threads can divide the final merge, by its pages for each run. */
+unsigned sp__layout_mergers(const struct sp__choice *choice, const struct sp__layout *layout);
 /* Computes the layout for a choice. */
 void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,
 		struct sp__layout *layout);

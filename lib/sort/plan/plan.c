@@ -16,6 +16,8 @@
  *
  * Several threads divide the final merge into ranges, and a range has some pages of each run.  So
  * many threads have smaller pages, which may cost more time than 3 %, since it is divided, too.
+ * If even 32 KiB leave some threads of many without pages, which short records and little memory
+ * cause, the size that leaves the fewest without is chosen.
  *
  * Refusals: bisection over the planner itself finds the minimum memory, so the message always
  * agrees with the planner.
@@ -37,9 +39,10 @@
 /* Number of sizes to try. */
 #define MAX_PAGES 20
 #define NEAR_BEST 0.03
-#define NEAR_THREADS 4
+#define NEAR_THREADS 2
 #define NEAR_MAX 4
-#define SMALL_COSTS 1.25
+#define SMALL_COSTS 0.25
+#define THREAD_SCORE 8 /* of a thread with pages in the final merge, like halving a page 8 times */
 #define WORTH_REPLACEMENT 0.8
 
 /* Returns the largest page with which each of several threads has its ranges of runs. */
@@ -63,6 +66,8 @@ static int page_score(const struct sp__choice *c, const struct sp__layout *l)
 		distance++;
 	for (uint32_t p = page_bytes; p < USUAL_PAGE; p *= 2)
 		distance++;
+	if (c->threads > 2 && l->passes < 2 && l->keys)
+		score += THREAD_SCORE * (int)sp__min(l->run_buffers, sp__layout_mergers(c, l));
 	return score + (each >= 4 ? 100 : 0) - distance;
 }
 
@@ -109,6 +114,12 @@ static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, ui
 	return n;
 }
 
+/* Returns the factor for pages below the usual size, whose costs several threads divide. */
+static double small_costs(const struct sp__choice *c)
+{
+	return 1 + SMALL_COSTS / sp__max(1, c->threads / 2);
+}
+
 /* Returns the share of the best time within which other conditions decide. */
 static double near_best(const struct sp__choice *c)
 {
@@ -128,7 +139,7 @@ static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choi
 		c->page_bytes = page[i];
 		c->largest_page = i == n - 1 && !(o->run.page_bytes && o->input_bytes);
 		sp__layout(o, c, &l[i]);
-		time[i] = l[i].seconds * (page[i] < USUAL_PAGE && !path ? SMALL_COSTS : 1);
+		time[i] = l[i].seconds * (page[i] < USUAL_PAGE && !path ? small_costs(c) : 1);
 		if (!l[i].misfit && (seconds < 0 || time[i] < seconds))
 			seconds = time[i];
 	}
