@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/host.h"
 #include "base/minmax.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
@@ -282,7 +281,7 @@ static int examine(struct sp__parts *p, size_t i, size_t *first)
 	/* Some files of /proc have no size, but contents. */
 	if (at || fstat(fd, &st) < 0 || !is_same(in, &st) ||
 	    (!st.st_size && pread(fd, &byte, 1, 0)) || sp__unpacking_wanted(fd, &p->opts.stream) ||
-	    (sp__host_turns(st.st_dev) && !sp__file_cached(fd, 0, in->bytes)))
+	    sp__file_turns(fd, 0, in->bytes))
 		rc = SP_EUNSUP;
 	else
 		rc = look(p, i, fd, first);

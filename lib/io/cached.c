@@ -8,8 +8,10 @@
  *
  * Rejected: mincore, which reports every page of a file without write permission as present.
  */
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include "base/host.h"
 #include "base/minmax.h"
 #include "io/cached.h"
 #include "sim/machine.h"
@@ -69,6 +71,13 @@ bool sp__file_cached(int fd, uint64_t begin, uint64_t end)
 		asked += of;
 	}
 	return 2 * cached > asked;
+}
+
+bool sp__file_turns(int fd, uint64_t begin, uint64_t end)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && sp__host_turns(st.st_dev) && !sp__file_cached(fd, begin, end);
 }
 
 bool sp__volume_cached(const struct sp__volume *v, uint64_t offset, uint64_t bytes)

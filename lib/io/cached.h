@@ -12,6 +12,11 @@
  */
 bool sp__file_cached(int fd, uint64_t begin, uint64_t end);
 /*
+ * True if these bytes are best read in order by one thread: most are not in the page cache, and the
+ * device turns.
+ */
+bool sp__file_turns(int fd, uint64_t begin, uint64_t end);
+/*
  * True if all of these bytes of a volume that is not direct are in the page cache of the system, or
  * of the simulated machine.
  */

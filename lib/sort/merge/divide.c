@@ -9,7 +9,8 @@
  *
  * There is one range if values must be deterministic (simulated machines); if reading was set by
  * hand; if the last keys of pages are not kept, or most are truncated texts that a locale orders;
- * if files are merged whose order is that of a locale; if only a small part of the result is
+ * if files are merged whose order is that of a locale; if a disk that turns would have to read in
+ * many places; if only a small part of the result is
  * wanted; or if there is not enough memory or work for two workers.
  */
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "base/minmax.h"
 #include "base/mem.h"
 #include "base/ring.h"
+#include "io/cached.h"
 #include "io/engine.h"
 #include "sort/merge/divide.h"
 
@@ -214,6 +216,19 @@ bool sp__divide_possible(const struct sp__merging *merging)
 	       sp__engine_is_auto(s->opts.run.engine);
 }
 
+/* True if runs are on a disk that turns. */
+static bool turns(const struct sp__spill *store)
+{
+	for (size_t i = 0; i < store->nfiles; i++) {
+		const struct sp__volume *v = store->files[i].volume;
+
+		if (v && v->fd >= 0 &&
+		    sp__file_turns(v->fd, 0, store->files[i].space.end * store->unit_bytes))
+			return true;
+	}
+	return false;
+}
+
 static bool possible(const struct sp__merging *merging, const struct inputs *in)
 {
 	const struct sp__spilled *spilled = merging->spilled;
@@ -223,7 +238,8 @@ static bool possible(const struct sp__merging *merging, const struct inputs *in)
 	/* Files were merged into runs if they were too many. */
 	if (in->files)
 		return !merging->runs_left && !merging->inputs.next;
-	return !(in->n && spilled->store->place) && sp__cuts_possible(spilled, spilled->ids, in->n);
+	return !(in->n && (spilled->store->place || turns(spilled->store))) &&
+	       sp__cuts_possible(spilled, spilled->ids, in->n);
 }
 
 /*
@@ -273,7 +289,7 @@ static bool wants_few(const struct sp_sort_opts *o, const struct inputs *in, siz
 	return o->top && o->top < sp__max(in->records / (in->bytes / range) * 2, 1000);
 }
 
-/* Describes the files.  Returns 1, 0 if one of them cannot be cut, or an error. */
+/* Describes the files.  Returns 1, 0 if one of them should not be cut, or an error. */
 static int describe_files(struct sp__merging *merging, unsigned n, struct sp__division *d)
 {
 	const struct sp__sort_shared *s = merging->sort;
@@ -282,10 +298,13 @@ static int describe_files(struct sp__merging *merging, unsigned n, struct sp__di
 	d->files = calloc(n, sizeof(*d->files));
 	if (!d->files)
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
-	for (unsigned i = 0; rc == 1 && i < n; i++)
+	for (unsigned i = 0; rc == 1 && i < n; i++) {
 		rc = sp__cut_file_describe(&d->files[i], &s->opts.format,
 					   merging->inputs.list[i].name, merging->inputs.list[i].fd,
 					   s->env.err);
+		if (rc == 1 && sp__file_turns(d->files[i].fd, 0, d->files[i].bytes))
+			rc = 0;
+	}
 	return rc;
 }
 
