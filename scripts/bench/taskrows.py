@@ -42,9 +42,9 @@ DATA = {
 MADE_FROM = {"sorted": ["rec"], "parts16": ["sorted"], "parts1000": ["sorted"], "frames": ["rec"],
              "csv": ["shuffled"], "table": ["lineitem"], "database": ["lineitem"]}
 
-LINES = "read_csv('{%s}', header=false, columns={'l': 'VARCHAR'}, delim='\\x01', quote='', escape='', auto_detect=false)"
+LINES = "read_csv('{%s}', header=false, columns={'l': 'VARCHAR'}, delim='\x01', quote='', escape='', auto_detect=false)"
 FIELDS = "read_csv('{%s}', header=false, delim='|', quote='', escape='', all_varchar=true)"
-TO = "TO '{out}' (FORMAT csv, HEADER false, DELIMITER '\\x01', QUOTE '', ESCAPE '')"
+TO = "TO '{out}' (FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '')"
 
 
 def ordered(data, by="l", what="l"):
