@@ -511,6 +511,8 @@ static int open_source(struct filling *f)
 {
 	if (f->from->parts)
 		return 0;
+	/* The memory was mapped when nothing was known of the length. */
+	sp__pages_huge(f->forming->arena, f->forming->arena_bytes);
 	return sp__blocks_open(&f->blocks, &f->forming->sort->opts.format, &f->from->scan,
 			       f->from->waits, f->chunks, f->n * SP__PLAN_PART_CHUNKS,
 			       f->chunk_bytes);
