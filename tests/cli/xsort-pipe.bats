@@ -91,16 +91,20 @@ keyed_and_large()
 	done
 }
 
+# value KEY: its first number in the report.
+value() { sed -n 's/.*"'"$1"'": *\([0-9]*\).*/\1/p' stats | head -n 1; }
 # spilled KIND: bytes read or written of temporary data.
 spilled() { sed -n '/"spill"/,/}/s/.*"'"$1"'_bytes": *\([0-9]*\).*/\1/p' stats; }
 
-@test "one thread reads each page once, others read those at cuts again" {
+@test "one thread reads each page once, others those at cuts up to four times" {
 	keyed >in
 	piped --parallel=1 in >/dev/null
 	[ "$(spilled read)" = "$(spilled write)" ]
 	piped --parallel=4 in >/dev/null
+	again=$((3 * $(value merge_parts) * $(value spilled_runs) * $(value page_bytes)))
+	[ "$again" -gt 0 ]
 	[ "$(spilled read)" -ge "$(spilled write)" ]
-	[ "$(spilled read)" -le $((3 * $(spilled write))) ]
+	[ "$(spilled read)" -le $(($(spilled write) + again)) ]
 }
 
 @test "few descriptors" {
