@@ -41,6 +41,7 @@
 #define SHARE 4
 #define EACH_MIN (64u << 10)
 #define EACH_MAX (1u << 20)
+#define COPY_MIN ((size_t)4 << 10)
 #define WORKERS_MAX 256u
 
 /* Bytes of a part of a file, and of each of two buffers for its result. */
@@ -51,6 +52,8 @@ struct sp__worker {
 	struct sp__workers *all;
 	struct sp__inorder_maker maker;
 	uint64_t number; /* of its part */
+	bool waits;	 /* for the turn of this part; protected by the lock */
+	pthread_cond_t go;
 	struct sp__part part;
 	char *in; /* copied records */
 	struct sp_batch batch;
@@ -77,14 +80,34 @@ struct sp__workers {
 	struct sp__parts *parts; /* NULL: the input */
 
 	pthread_mutex_t lock; /* protects the following members */
-	pthread_cond_t changed;
-	uint64_t turn; /* number of the part that is taken next */
+	uint64_t turn;	      /* number of the part that is taken next */
 	struct sp__iter *input;
 	struct sp_batch rest; /* of its current batch */
 	bool ended;
 	int error;	   /* of reading, or of spilling */
 	uint64_t spilling; /* number of the part that is spilled next */
 };
+
+/* Waiting.  Called with the lock. */
+
+static void await(struct sp__worker *w, const uint64_t *turn)
+{
+	w->waits = true;
+	while (*turn != w->number && !(turn == &w->all->spilling && w->all->error))
+		pthread_cond_wait(&w->go, &w->all->lock);
+	w->waits = false;
+}
+
+/* Wakes the worker whose turn it is; after an error all. */
+static void wake(struct sp__workers *c, uint64_t turn)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		struct sp__worker *w = &c->workers[i];
+
+		if (w->waits && (w->number == turn || c->error))
+			pthread_cond_signal(&w->go);
+	}
+}
 
 /* Taking parts. */
 
@@ -107,6 +130,18 @@ static size_t cut(const struct sp_recfmt *f, const char *at, size_t bytes, size_
 	return (size_t)(to - at);
 }
 
+/* Bytes of a copy whose records, if all must be spilled, fit into the list. */
+static size_t copy_max(const struct sp__worker *w)
+{
+	const struct sp__workers *c = w->all;
+	const uint64_t records = w->balance.read.records;
+	uint64_t bytes = c->in_max;
+
+	if (c->spills && records)
+		bytes = c->deferred_max * (w->probed / records);
+	return sp__max(sp__min(bytes, c->in_max), sp__min(c->in_max, COPY_MIN));
+}
+
 /* Takes records of the input: SP_READY, SP_END or an error.  Called with the lock. */
 static int take_copy(struct sp__worker *w)
 {
@@ -122,7 +157,7 @@ static int take_copy(struct sp__worker *w)
 		c->error = rc;
 	if (rc != SP_READY)
 		return rc;
-	n = cut(f, c->rest.data, c->rest.bytes, c->in_max);
+	n = cut(f, c->rest.data, c->rest.bytes, copy_max(w));
 	w->holds = !n;
 	if (n) {
 		memcpy(w->in, c->rest.data, n);
@@ -140,7 +175,7 @@ static int take_copy(struct sp__worker *w)
 static void end_turn(struct sp__workers *c)
 {
 	c->turn++;
-	pthread_cond_broadcast(&c->changed);
+	wake(c, c->turn);
 }
 
 /* Takes the part of the range that the maker has taken. */
@@ -151,8 +186,7 @@ static int take(struct sp__worker *w)
 
 	sp__delay(SP__DELAY_BUFFER);
 	pthread_mutex_lock(&c->lock);
-	while (c->turn != w->number)
-		pthread_cond_wait(&c->changed, &c->lock);
+	await(w, &c->turn);
 	w->holds = false;
 	rc = c->parts ? sp__parts_next(c->parts, &w->part) : take_copy(w);
 	if (!w->holds)
@@ -176,8 +210,7 @@ static int spill(struct sp__worker *w, bool last)
 		return 0;
 	sp__delay(SP__DELAY_BUFFER);
 	pthread_mutex_lock(&c->lock);
-	while (c->spilling != w->number && !c->error)
-		pthread_cond_wait(&c->changed, &c->lock);
+	await(w, &c->spilling);
 	rc = c->error;
 	for (size_t i = 0; i < w->ndeferred && !rc; i++)
 		rc = sp__stage_spill_deferred(c->stage, &w->deferred[i]);
@@ -188,7 +221,8 @@ static int spill(struct sp__worker *w, bool last)
 		c->spilling++;
 	if (rc < 0)
 		c->error = rc;
-	pthread_cond_broadcast(&c->changed);
+	if (last || rc < 0)
+		wake(c, c->spilling);
 	pthread_mutex_unlock(&c->lock);
 	return rc;
 }
@@ -388,11 +422,11 @@ static void workers_close(struct sp__workers *c)
 		c->workers[i].emit.buf = NULL;
 		sp__emit_release(&c->workers[i].emit);
 		sp__keymem_release(&c->workers[i].keymem);
+		pthread_cond_destroy(&c->workers[i].go);
 	}
 	if (c->mem_bytes && c->mem)
 		sp__pages_free(c->mem, c->mem_bytes);
 	pthread_mutex_destroy(&c->lock);
-	pthread_cond_destroy(&c->changed);
 	free(c->workers);
 }
 
@@ -403,9 +437,10 @@ static int run(struct sp__workers *c, uint64_t each)
 	int rc;
 
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->changed, NULL);
 	c->spills = spills(c->stage);
 	c->workers = calloc(c->n, sizeof(*c->workers));
+	for (unsigned i = 0; c->workers && i < c->n; i++)
+		pthread_cond_init(&c->workers[i].go, NULL);
 	if (!c->workers || !c->mem) {
 		workers_close(c);
 		return sp__join_no_memory(c->stage->h->env);
