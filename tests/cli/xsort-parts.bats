@@ -179,7 +179,8 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 		--direct=always --direct=never; do
 		sorted --parallel=3 $option -o out in
 		cmp out want
-		ranged
+		# Without the page cache, a disk that turns merges in order.
+		[ $option = --direct=always ] || ranged
 	done
 }
 

@@ -183,6 +183,11 @@ static size_t plan_ranges(const struct inputs *in, unsigned k, struct sp__divisi
 	return divide_pages(in, k, d) ? range : 0;
 }
 
+static unsigned max_workers(const struct sp__merging *merging)
+{
+	return (unsigned)sp__min(merging->sort->threads, WORKERS_MAX);
+}
+
 /* Plans as many workers as there are memory and work for.  Returns the bytes of a range, or 0. */
 static size_t plan_workers(const struct sp__merging *merging, const struct inputs *in,
 			   const struct sp__wstream_opts *w, struct sp__division *d)
@@ -190,7 +195,7 @@ static size_t plan_workers(const struct sp__merging *merging, const struct input
 	const struct sp__freemem limit = d->where;
 	size_t range;
 
-	for (unsigned k = (unsigned)sp__min(merging->sort->threads, WORKERS_MAX); k > 1; k--) {
+	for (unsigned k = max_workers(merging); k > 1; k--) {
 		d->where = limit;
 		d->chunk_bytes = chunk_for(w, k);
 		if (d->chunk_bytes < MIN_CHUNK)
@@ -252,6 +257,29 @@ static size_t memory_limit(const struct sp__merging *merging)
 		       taken = merging->forming->arena_bytes + planned / STREAMS_SHARE;
 
 	return planned - sp__min(planned, taken);
+}
+
+/*
+ * Plans with the free memory of the arena, which has been touched, and with all memory if more
+ * workers then have enough.
+ */
+static size_t plan_memory(const struct sp__merging *merging, const struct inputs *in,
+			  const struct sp__wstream_opts *w, struct sp__division *d)
+{
+	const size_t free = free_memory(merging).bytes, limit = memory_limit(merging);
+	struct sp__division more = *d;
+	size_t range, other;
+
+	d->where.bytes = free;
+	range = plan_workers(merging, in, w, d);
+	if (limit <= free || (range && d->workers == max_workers(merging)))
+		return range;
+	more.where.bytes = limit;
+	other = plan_workers(merging, in, w, &more);
+	if (!other || (range && more.workers <= d->workers))
+		return range;
+	*d = more;
+	return other;
 }
 
 /* Chooses free memory of the arena if that is enough, or else maps as much as is needed. */
@@ -329,12 +357,11 @@ int sp__divide(struct sp__merging *merging, const struct sp__ranges_out *out,
 {
 	const struct sp_sort_opts *o = &merging->sort->opts;
 	const struct inputs in = inputs_of(merging);
-	const size_t limit = sp__max(free_memory(merging).bytes, memory_limit(merging));
-	size_t range;
+	size_t range = 0;
 
-	*d = (struct sp__division){ .where.bytes = limit };
-	d->announces = !out->put && !o->unique && !o->count && !o->top;
-	range = possible(merging, &in) ? plan_workers(merging, &in, &out->writing, d) : 0;
+	*d = (struct sp__division){ .announces = !out->put && !o->unique && !o->count && !o->top };
+	if (possible(merging, &in))
+		range = plan_memory(merging, &in, &out->writing, d);
 	if (!range || wants_few(o, &in, range))
 		return 0;
 	choose_memory(merging, &in, d);

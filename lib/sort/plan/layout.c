@@ -223,7 +223,7 @@ unsigned sp__layout_mergers(const struct sp__choice *c, const struct sp__layout 
 {
 	unsigned runs = l->final_runs > 2 ? l->final_runs : 2;
 
-	return (unsigned)sp__max(sp__min(c->threads, l->merge_pages / (runs + runs / 4 + 1)), 1);
+	return sp__max(sp__min(c->mergers, l->merge_pages / (runs + runs / 4 + 1)), 1);
 }
 
 /*
@@ -242,9 +242,9 @@ static double merged_before(const struct sp__layout *l)
 
 /*
  * Predicts the time by formula (5) for each byte read, and t for each byte written.  The final
- * merge overlaps with reads and writes, and several threads divide it.  In the other merges one thread reads, merges and writes
- * alternately.  Each write moves the arm away from the semi-sequential path.  Without a path, s is
- * the mean over the whole device, which is larger.
+ * merge overlaps with reads and writes, and several threads divide it.  In the other merges one
+ * thread reads, merges and writes alternately.  Each write moves the arm away from the
+ * semi-sequential path.  Without a path, s is the mean over the whole device, which is larger.
  */
 static void estimate(struct sp__layout *l, const struct sp__choice *c, const struct sp_sort_opts *o,
 		     struct sp__device_costs device)

@@ -11,7 +11,7 @@
 /* Choices for which sp__layout() is called. */
 struct sp__choice {
 	uint64_t working_bytes;
-	unsigned threads;
+	unsigned threads, mergers;	 /* mergers: threads that pay in the final merge */
 	enum sp_run_formation formation; /* not AUTO */
 	uint32_t page_bytes;
 	bool largest_page; /* no larger one can be chosen */

@@ -35,6 +35,7 @@
 #define FINE_PAGE (256u << 10)
 #define RANGE_PAGES 16 /* pages of a run for each of several threads */
 #define MAX_PAGE (16u << 20)
+#define MERGER_BYTES (1u << 20) /* a merging thread with less does not pay */
 #define PAGES_ON_TRACK 5
 /* Number of sizes to try. */
 #define MAX_PAGES 20
@@ -66,7 +67,7 @@ static int page_score(const struct sp__choice *c, const struct sp__layout *l)
 		distance++;
 	for (uint32_t p = page_bytes; p < USUAL_PAGE; p *= 2)
 		distance++;
-	if (c->threads > 2 && l->passes < 2 && l->keys)
+	if (c->mergers > 2 && l->passes < 2 && l->keys)
 		score += THREAD_SCORE * (int)sp__min(l->run_buffers, sp__layout_mergers(c, l));
 	return score + (each >= 4 ? 100 : 0) - distance;
 }
@@ -117,13 +118,13 @@ static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, ui
 /* Returns the factor for pages below the usual size, whose costs several threads divide. */
 static double small_costs(const struct sp__choice *c)
 {
-	return 1 + SMALL_COSTS / sp__max(1, c->threads / 2);
+	return 1 + SMALL_COSTS / sp__max(1, c->mergers / 2);
 }
 
 /* Returns the share of the best time within which other conditions decide. */
 static double near_best(const struct sp__choice *c)
 {
-	return NEAR_BEST * (double)sp__max(1, sp__min(c->threads / NEAR_THREADS, NEAR_MAX));
+	return NEAR_BEST * (double)sp__max(1, sp__min(c->mergers / NEAR_THREADS, NEAR_MAX));
 }
 
 /* Returns the best layout for a kind of run formation; if none fits, the last misfit. */
@@ -170,6 +171,7 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 						     ? 1
 						     : sp__max(o->run.parallel, 1),
 				  .formation = o->formation };
+	c->mergers = (unsigned)sp__min(c->threads, c->working_bytes / MERGER_BYTES);
 	/* Each run is then a process and a file, so few runs, merged early, are better. */
 	if (o->compress_program)
 		c->formation = SP_FORM_LOAD;
