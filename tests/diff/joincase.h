@@ -36,7 +36,7 @@ enum {
 static const struct pairs_factor factors[] = {
 	{ "source", { "files", "pipe" } },
 	{ "large", { "none", "first", "last", "several", "keys" } }, /* S/32 to S/2 */
-	{ "parallel", { "1", "2", "3", "8" } },
+	{ "parallel", { "1", "2", "3", "5", "8", "16", "64" } },
 	/* "sorted" and "nearly" twice: of their cases few have all that a merge takes. */
 	{ "algorithm",
 	  { "hybrid", "grace", "nested", "shj", "auto", "sorted", "sorted", "nearly", "nearly",

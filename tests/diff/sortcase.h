@@ -41,7 +41,7 @@ static const struct pairs_factor sort_factors[] = {
 	{ "result", { "file", "pipe", "output", "input", "split" } },
 	{ "memory", { "1M", "2M" } },
 	{ "input", { "60%", "150%", "300%" } }, /* of the memory */
-	{ "parallel", { "1", "2", "3", "8" } },
+	{ "parallel", { "1", "2", "3", "5", "8", "16", "64" } },
 	{ "run-formation", { "load", "replacement", "auto" } },
 	{ "run-size", { "default", "64K" } },
 	{ "merge-policy", { "lazy", "eager", "polyphase", "mms", "ppms", "auto" } },
