@@ -56,6 +56,8 @@ struct sp_report *sp__report_done(struct sp__doc doc);
  * The caller releases it.  NULL: out of memory.
  */
 json_t *sp__doc_printable(const struct sp_report *report);
+/* Formats a value for a text; the suffix of its key is its unit. */
+void sp__doc_format(const char *key, const json_t *v, char *buf, size_t bytes);
 /* Writes the report of an interval as one line, and frees it.  Returns 0 or an error. */
 int sp__report_line(struct sp__doc doc, FILE *out);
 

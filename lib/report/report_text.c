@@ -59,7 +59,7 @@ static void format_seconds(double v, char *buf, size_t bytes)
 		snprintf(buf, bytes, "%.2f s", v);
 }
 
-static void format_value(const char *key, const json_t *v, char *buf, size_t bytes)
+void sp__doc_format(const char *key, const json_t *v, char *buf, size_t bytes)
 {
 	if (!v || json_is_null(v))
 		snprintf(buf, bytes, "-");
@@ -109,7 +109,7 @@ static void table(json_t *rows, FILE *out)
 				if (line < 0)
 					label(key, text, sizeof(text));
 				else
-					format_value(key, value, text, sizeof(text));
+					sp__doc_format(key, value, text, sizeof(text));
 				cell(out, text, &width[c++ % COLUMNS], round,
 				     json_is_string(value));
 			}
@@ -132,7 +132,7 @@ static void member(const char *key, const json_t *v, FILE *out, int width)
 	label(key, name, sizeof(name));
 	if (json_is_array(v))
 		v = json_array_get(v, 0);
-	format_value(key, v, text, sizeof(text));
+	sp__doc_format(key, v, text, sizeof(text));
 	fprintf(out, "%*s%-*s%.*s\n", INDENT, "", LABEL_WIDTH, name, room > 8 ? room : 8, text);
 }
 
@@ -146,8 +146,8 @@ static bool pair(const char *key, const json_t *v, FILE *out)
 	if (!measured || !predicted)
 		return false;
 	label(key, name, sizeof(name));
-	format_value(key, measured, a, sizeof(a));
-	format_value(key, predicted, b, sizeof(b));
+	sp__doc_format(key, measured, a, sizeof(a));
+	sp__doc_format(key, predicted, b, sizeof(b));
 	fprintf(out, "%*s%-*s%s (predicted %s)\n", INDENT, "", LABEL_WIDTH, name, a, b);
 	return true;
 }

@@ -35,8 +35,8 @@ said()
 
 @test "xsort quotes the names of its files" {
 	seq 9 >"$bad"
-	said "$bin/xsort" --stats --trace="$bad.trace" -S 1M "$bad" -o "$bad.out"
-	said "$bin/xsort" --explain "$bad"
+	said "$bin/xsort" --stats --details --trace="$bad.trace" -S 1M "$bad" -o "$bad.out"
+	said "$bin/xsort" --explain --details "$bad"
 	said 2 "$bin/xsort" "$bad/none"
 	said 2 "$bin/xsort" -T "$bad" -S 600K "$bad.none"
 	said 2 "$bin/xsort" -k "$bad" "$bad"
@@ -51,8 +51,8 @@ said()
 
 @test "xjoin quotes the names of its files, and prints a record as it is" {
 	printf 'b 1\na 2\n' >"$bad"
-	said "$bin/xjoin" --stats --algorithm=hybrid "$bad" "$bad"
-	said "$bin/xjoin" --explain --stats "$bad" "$bad"
+	said "$bin/xjoin" --stats --details --algorithm=hybrid "$bad" "$bad"
+	said "$bin/xjoin" --explain --stats --details "$bad" "$bad"
 	said 1 "$bin/xjoin" "$bad" "$bad.none"
 	said 1 "$bin/xjoin" --algorithm=merge --check-order "$bad" "$bad"
 	said 1 "$bin/xjoin" --index1="$bad" "$bad" "$bad"

@@ -403,7 +403,7 @@ number() # FILE KEY
 	[[ $stderr != *async-inl* ]]
 	[[ $stderr == *index*hash* ]]
 	for algorithm in inl async-inl; do
-		run -0 --separate-stderr "$xjoin" -t'|' --index2=b.index --algorithm=$algorithm --explain few b
+		run -0 --separate-stderr "$xjoin" -t'|' --index2=b.index --algorithm=$algorithm --explain --details few b
 		[[ $stderr == *"algorithm"*" $algorithm" ]] # and nothing of a hash join
 	done
 	"$xjoin" -t'|' --index2=b.index --stats=s few b >out

@@ -194,7 +194,7 @@ sorted_tables()
 		sort -t'|' -k1,1 -o l l
 		sort -t'|' -k1,1 -o r r
 	done
-	run -0 --separate-stderr "$xjoin" --explain -t'|' l r
+	run -0 --separate-stderr "$xjoin" --explain --details -t'|' l r
 	# shellcheck disable=SC2154 # run sets it
 	[[ $stderr == *algorithm*merge* && $stderr != *partitions* ]]
 	run -0 "$xjoin" --header -o auto l /dev/null

@@ -361,14 +361,16 @@ P
 @test "--explain prints the plan and does nothing" {
 	seq 300000 >big
 	seq 10 >small
-	run -0 --separate-stderr "$xjoin" --explain --algorithm=hybrid -S 1M --build=1 big small
+	run -0 --separate-stderr "$xjoin" --explain --details --algorithm=hybrid -S 1M --build=1 big small
 	[ -z "$output" ]
+	# shellcheck disable=SC2154 # run sets it
+	[[ $stderr == "Estimates, made before the join:"*"File 1, big, is read first"*"partitions go to temporary files"* ]]
 	# shellcheck disable=SC2154 # run sets it
 	[[ $stderr == *"build input"*1* && $stderr == *"partitions"* ]]
 	run -0 "$xjoin" --explain --algorithm=hybrid --stats=plan.json -S 1M big big
 	grep -q '"schema": "spindle.join-plan/1"' plan.json
 	has_keys plan.json
-	run -0 --separate-stderr "$xjoin" --explain --algorithm=merge --page-size=16M -S 1M big small
+	run -0 --separate-stderr "$xjoin" --explain --details --algorithm=merge --page-size=16M -S 1M big small
 	[[ $stderr == *"algorithm"*merge* && $stderr != *elapsed* ]]
 }
 

@@ -30,9 +30,30 @@ value()
 @test "without a file the report is text on standard error, with - it is JSON" {
 	run -0 --separate-stderr "$xsort" --stats abc
 	[ "$output" = $'a\nb\nc' ]
-	[[ $stderr == *$'\n  output records            3\n'* ]]
+	[[ $stderr == "data            3 records, 6 bytes in; 3 records, 6 bytes out"$'\ntime '*" of input per second"* ]]
+	[[ $stderr == *$'\ntemporary data  none\nmemory          at most '*$'\nlimited by      '* ]]
+	[ "$(wc -l <<<"$stderr")" -eq 5 ]
+	run -0 --separate-stderr "$xsort" --stats --details abc
+	[[ $stderr == "data "*$'\n  output records            3\n'* ]]
 	run -0 --separate-stderr "$xsort" --stats=- abc
 	[[ $stderr == "{"*"}" ]]
+}
+
+# limit: the cause that the summary of --stats names.
+limit() { sed -n 's/^limited by *//p' "$1"; }
+
+@test "the summary tells processors, a slow pipe and a simulated device apart" {
+	seq 300000 | shuf --random-source=<(yes) >n
+	{ cat n; sleep 1; } | "$xsort" --stats >/dev/null 2>err
+	[[ $(limit err) == "waiting for the input, probably a pipe: "* ]]
+	"$xsort" --parallel=1 -n --stats n n n n n n -o out 2>err
+	[[ $(limit err) == "processors: "*" of 1 processor in "* || $(limit err) == waiting* ]]
+	"$xsort" -S 1M --volume=sim:atlas10k3-like --stats n -o out 2>err
+	[[ $(limit err) == "the simulated "*": device busy for "*", processor for "* ]]
+	grep -q '^time .* of virtual time' err
+	grep -qE '^temporary data +[0-9.]+ MiB written, ' err
+	run -2 "$xsort" --details n
+	[ "$output" = "xsort: --details needs --stats or --explain" ]
 }
 
 @test "an unwritable report is an error before anything is sorted" {
@@ -60,7 +81,7 @@ value()
 
 @test "--explain prints every strategy and sorts nothing" {
 	seq 100000 >n
-	run -0 --separate-stderr "$xsort" -S 1M --explain -o out n
+	run -0 --separate-stderr "$xsort" -S 1M --explain --details -o out n
 	[ -z "$output" ]
 	[ ! -e out ]
 	for s in none double equal forecast extended cluster; do

@@ -260,7 +260,7 @@ on()
 		EOF
 		for placement in contiguous track semiseq auto; do
 			args=(-S 512K --run-formation=load "--placement=$placement" "--volume=sim:./spare.json,window=1" in)
-			"$xsort" "${args[@]}" --explain 2>plan
+			"$xsort" "${args[@]}" --explain --details 2>plan
 			"$xsort" "${args[@]}" --stats=r.json >out
 			cmp out want
 			# They agree within 13 %.
@@ -271,6 +271,6 @@ on()
 }
 
 @test "the plan takes the device's speed" {
-	run -0 "$xsort" -S 1M --volume=sim:linear --explain in
+	run -0 "$xsort" -S 1M --volume=sim:linear --explain --details in
 	[[ $output == *"seek"*"7"*"ms"* && $output != *"is assumed"* ]]
 }

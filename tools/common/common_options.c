@@ -103,6 +103,8 @@ void common_options_finish(struct common_options *c)
 {
 	const char *dir = getenv("TMPDIR");
 
+	if (c->details && !c->stats && !c->stats_text && !c->explain)
+		die("--details needs --stats or --explain");
 	if (!c->run->ntmpdirs)
 		tmpdir_add(c, NULL, dir && *dir ? dir : "/tmp");
 }

@@ -14,6 +14,7 @@
 struct common_options {
 	enum progress_mode progress;
 	bool explain;
+	bool details;	      /* text has all values, too */
 	const char *stats;    /* NULL: none; "-": standard error */
 	bool stats_text;      /* text report on standard error; stats is NULL */
 	const char **tmpdirs; /* owns run->tmpdirs */
@@ -49,6 +50,8 @@ struct common_options {
 		  SETTING_TO(type, common),                                                        \
 		  .call = stats_set,                                                               \
 		  .optional = true },                                                              \
+		{ "details", NULL, "with --stats or --explain: print all values, too",             \
+		  SETTING_TO(type, common.details) },                                              \
 		{ "trace", "FILE", "write every block request to FILE",                            \
 		  SETTING_TO(type, run.trace_path) },                                              \
 		{ "trace-tasks", "FILE", "log how the work divides over threads to FILE",          \

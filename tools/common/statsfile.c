@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "msg.h"
 #include "outputs.h"
 #include "statsfile.h"
@@ -78,13 +79,27 @@ void statsfile_finish(struct statsfile *s, struct sp_report *report)
 	sp_report_free(report);
 }
 
-void statsfile_tell(struct statsfile *s, struct sp_report *report)
+/* Returns the processor time of the process. */
+static double cpu_s(void)
 {
-	int rc;
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void statsfile_tell(struct statsfile *s, struct sp_report *report, int text)
+{
+	int rc = 0;
 
 	if (!report)
 		die("memory exhausted");
-	rc = s->name ? 0 : sp_report_text(report, stderr, 0);
+	if (!s->name && (text & STATSFILE_SUMMARY))
+		rc = sp_report_summary(report, cpu_s(), stderr);
+	if (!s->name && (text & STATSFILE_DETAILS) && !rc) {
+		putc('\n', stderr);
+		rc = sp_report_text(report, stderr, 0);
+	}
 	if (rc < 0)
 		die_sys(-rc, "write failed: standard error");
 	statsfile_finish(s, report);

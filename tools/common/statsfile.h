@@ -24,5 +24,12 @@ void statsfile_write(struct statsfile *s, const struct sp_report *report);
 void statsfile_close(struct statsfile *s);
 /* Writes and frees the report, and closes the file. */
 void statsfile_finish(struct statsfile *s, struct sp_report *report);
-/* Does the same as statsfile_finish(), but without a file it prints text on standard error. */
-void statsfile_tell(struct statsfile *s, struct sp_report *report);
+enum statsfile_text {
+	STATSFILE_DETAILS = 1, /* all values */
+	STATSFILE_SUMMARY = 2, /* five lines */
+};
+/*
+ * Does the same as statsfile_finish(), but without a file it prints text on standard error.
+ * text: a set of enum statsfile_text.
+ */
+void statsfile_tell(struct statsfile *s, struct sp_report *report, int text);

@@ -108,7 +108,9 @@ static int explain(struct settings *set)
 	sp_join_expect(&set->opts, set->inputs);
 	if (sp_join_plan(&set->opts, &plan, &err) || sp_join_predict(&set->opts, &plan, &err))
 		failure(set, &err);
-	statsfile_tell(&stats, sp_report_join_plan(&plan));
+	if (!set->common.stats)
+		explain_plan(set, &plan);
+	statsfile_tell(&stats, sp_report_join_plan(&plan), set->common.details);
 	return 0;
 }
 
@@ -250,6 +252,7 @@ int join_run(struct settings *set)
 		finish_output();
 	name_no_effects(set, &stats);
 	if (set->common.stats || set->common.stats_text)
-		statsfile_tell(&file, sp_report_join(&set->opts, &io, &stats));
+		statsfile_tell(&file, sp_report_join(&set->opts, &io, &stats),
+			       STATSFILE_SUMMARY | set->common.details);
 	return rc;
 }

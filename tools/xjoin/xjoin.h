@@ -73,4 +73,7 @@ extern const struct setting xjoin_settings[];
 /* tuning.c: checks and completes the options. */
 void tuning_finish(struct settings *set);
 
+/* explain.c: prints the plan in words on standard error. */
+void explain_plan(const struct settings *set, const struct sp_join_plan *p);
+
 int join_run(struct settings *set);

@@ -195,8 +195,7 @@ int explain(struct settings *set)
 		tell_space(&opts, &p);
 		tell_reading(set, &p);
 		tell_device(&opts, &p);
-		putc('\n', stderr);
 	}
-	statsfile_tell(&stats, sp_report_sort_plan(&p));
+	statsfile_tell(&stats, sp_report_sort_plan(&p), set->common.details);
 	return 0;
 }

@@ -148,7 +148,8 @@ int sort_run(struct settings *set)
 	if (!set->merge && (set->common.stats || set->common.stats_text))
 		predict(set, &stats.plan);
 	if (set->common.stats || set->common.stats_text)
-		statsfile_tell(&file, sp_report_sort(&set->opts, &io, &stats));
+		statsfile_tell(&file, sp_report_sort(&set->opts, &io, &stats),
+			       STATSFILE_SUMMARY | set->common.details);
 	return 0;
 }
 

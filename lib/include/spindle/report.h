@@ -341,6 +341,14 @@ SP_API void sp_report_free(struct sp_report *report);
 /* Writes a report as one JSON object and a newline.  Returns 0 or -EIO. */
 SP_API int sp_report_json(const struct sp_report *report, FILE *out);
 
+/*
+ * Writes the report of a sort or a join as five lines: its data, its time, its temporary data, its
+ * memory, and what limited its speed.
+ * cpu_s: processor time of the process.
+ * Returns 0, -EIO or -ENOMEM.
+ */
+SP_API int sp_report_summary(const struct sp_report *report, double cpu_s, FILE *out);
+
 /* Writes a report as text. width: maximum number of columns; 0: 80.  Returns 0, -EIO or -ENOMEM. */
 SP_API int sp_report_text(const struct sp_report *report, FILE *out, int width);
 
