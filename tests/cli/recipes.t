@@ -149,4 +149,12 @@ tap "the page has sixty recipes, and a command for each" \
 	[ "$n $(grep -c '^\.Bd -literal -compact$' "$page")" = "$n $n" -a "$n" -ge 60 ]
 tap_empty "every check has a recipe, and every recipe one check" \
 	"$(diff <(titles "$page" | sort) <(sed -n 's/^== //p' "$checks" | sort))"
+# Examples of --help: the lines below "Examples".
+examples() { sed '1,/^Examples/d; s/^ *//'; }
+for tool in xsort xjoin; do
+	tap "$tool --help ends with five examples" [ "$("$tool" --help | examples | wc -l)" -eq 5 ]
+	tap_empty "each of them is a recipe" "$("$tool" --help | examples | grep -vxFf <(for i in $(seq "$n"); do
+		recipe "$page" "$i" | paste -sd' '
+	done))"
+done
 tap_done

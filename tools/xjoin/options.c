@@ -29,7 +29,13 @@ static const char notes[] =
 	       "\n"
 	       "With --algorithm=merge or --check-order, and under the name join, both files\n"
 	       "must be sorted on the key as sort -b does with the same locale, as for GNU\n"
-	       "join.\n" STATUS;
+	       "join.\n" STATUS "\n"
+	       "Examples, more of them in spindle-recipes(7):\n"
+	       "  xjoin left.txt right.txt\n"
+	       "  xjoin --type=anti left.txt right.txt\n"
+	       "  xjoin --type=left -j 1,2 sales prices\n"
+	       "  xjoin -t: -1 4 -2 3 -o 1.1,2.1 passwd group\n"
+	       "  xjoin --csv --header -1 article -2 id sales.csv articles.csv\n";
 
 static const char plain_notes[] = FIELDS
 	"Both files must be sorted on the key, as sort -b does with the same locale.\n" STATUS;
