@@ -447,7 +447,7 @@ demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)scripts/demo
-bench: ## the table of README's figures; ROWS='...', RUNS=5, GROWTH=1
+bench: ## the table of FIGURES.md for xsort; ROWS='...', RUNS=5, GROWTH=1
 	$(Q)scripts/setup bench
 	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' GROWTH='$(GROWTH)' scripts/bench/run
