@@ -13,8 +13,10 @@ struct sp_cube *open_cube(struct config *c, bool write)
 
 	c->open.write = write;
 	rc = sp_cube_open(&cube, c->operands.text[0], &c->open, &err);
-	if (rc)
+	if (rc) {
+		die_next(&err, -ENOENT, c->operands.text[0], "create makes a cube");
 		die_of(rc, &err);
+	}
 	sp_cube_info(cube, &c->info);
 	if (c->info.alone)
 		msg("%s: one of the two superblocks is not valid: the last change may be missing",

@@ -43,6 +43,8 @@ static struct sp_index *open_index(const struct config *c, bool any_source, stru
 	struct sp_index *index;
 	int rc = sp_index_open(&index, c->operands.text[0], &o, err);
 
+	if (rc)
+		die_next(err, -ENOENT, c->operands.text[0], "build makes an index");
 	return rc ? NULL : index;
 }
 

@@ -32,8 +32,10 @@ void open_table(struct config *c, bool write, bool texts)
 	rc = sp_table_open(&c->table, c->operands.text[0], &o, &err);
 	if (!rc)
 		rc = sp_table_info(c->table, texts, &c->info, &err);
-	if (rc)
+	if (rc) {
+		die_next(&err, -ENOENT, c->operands.text[0], "load makes a table");
 		die_of(rc, &err);
+	}
 	if (c->info.alone)
 		msg("%s: one of the two superblocks is damaged; the other one is used",
 		    quote_file(c->operands.text[0]));

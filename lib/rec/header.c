@@ -70,8 +70,12 @@ int sp__header_names(const struct sp_recfmt *f, int separator, const struct sp_b
 const char *sp__header_uncut(size_t columns, int separator, char text[SP__UNCUT_BYTES])
 {
 	text[0] = '\0';
-	if (columns != 1 || separator < 0)
+	if (columns != 1)
 		return text;
+	if (separator < 0) {
+		snprintf(text, SP__UNCUT_BYTES, "; without -t or --csv, blanks separate columns");
+		return text;
+	}
 	snprintf(text, SP__UNCUT_BYTES,
 		 separator == '\t'		      ? "; it does not have the separator '\\t'"
 		 : separator < ' ' || separator > '~' ? "; it does not have the separator '\\%03o'"

@@ -167,8 +167,9 @@ static int measure(struct sampler *s, size_t i)
 		return sp__err(s->err, -EISDIR, "read", s->name, -1);
 	from = S_ISREG(st.st_mode) ? lseek(s->fd, 0, SEEK_CUR) : -1;
 	if (from < 0)
-		return sp__errf(s->err, SP_EUNSUP, "read", s->name, -1,
-				"not a regular file, so it cannot be sampled");
+		return sp__errf(
+			s->err, SP_EUNSUP, "read", s->name, -1,
+			"not a regular file, so it cannot be sampled: write it to a file first");
 	s->range.from = (uint64_t)from;
 	s->range.to = sp__max((uint64_t)from, (uint64_t)st.st_size);
 	if (f->kind == SP_REC_CSV) {

@@ -9,6 +9,12 @@ setup()
 	printf 'name,price,"a ""q"", x"\nbob,3,z\nann,10,y\n"carl\nII",2,x\n' >c.csv
 }
 
+@test "a column that only CSV has: the message says how columns are separated" {
+	printf 'name,price\na,1\n' >g.csv
+	run -2 "$xsort" --header -k price g.csv
+	[ "$output" = "xsort: g.csv: the header has no column 'price'; without -t or --csv, blanks separate columns" ]
+}
+
 @test "a column's name is a key, from a file, a pipe and a process" {
 	"$xsort" --csv --header -k2,2n c.csv >want
 	"$xsort" --csv --header -k price:n c.csv | cmp - want

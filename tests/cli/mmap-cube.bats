@@ -386,7 +386,7 @@ create()
 	[ ! -e c ]
 	create
 	run -2 "$cube" create c --dims 8x8
-	[[ $output == *"File exists"* ]]
+	[ "$output" = "mmap-cube: c: File exists; remove it, or choose another name" ]
 	run -2 "$cube" range c --hi 19,0,0
 	[[ $output == *"coordinate 19 of dimension 0 is not below 19"* ]]
 	run -2 "$cube" range c --lo 5,0,0 --hi 4,0,0
@@ -406,7 +406,7 @@ create()
 	run -2 "$cube" export c --engine=null
 	[[ $output == *"it moves no bytes"* ]]
 	run -2 "$cube" info $'no\ncube'
-	[ "$output" = "mmap-cube: 'no'\$'\\n''cube': No such file or directory" ]
+	[ "$output" = "mmap-cube: 'no'\$'\\n''cube': No such file or directory; create makes a cube" ]
 	run -2 "$cube" range c --mapping naive
 }
 

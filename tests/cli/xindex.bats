@@ -378,7 +378,7 @@ moved() { touch -d "@$(stat -c %Y "$1")" "$1"; }
 	run -2 "$xindex" range i j
 	[[ $output == *"range: extra operand: "?"j"?* ]]
 	run -2 "$xindex" stat $'no\nindex'
-	[ "$output" = "xindex: 'no'\$'\\n''index': No such file or directory" ]
+	[ "$output" = "xindex: 'no'\$'\\n''index': No such file or directory; build makes an index" ]
 	run -2 "$xindex" check i --volume=sim:nope,files=both
 	[[ $output == "xindex: nope: no such model"* ]]
 	run -2 "$xindex" range i --engine=null

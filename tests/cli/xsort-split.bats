@@ -315,7 +315,7 @@ even()
 	refused 'read failed: tmp: Is a directory' --splitters=2 in tmp
 	mkfifo fifo
 	exec 9<>fifo
-	refused 'fifo: not a regular file, so it cannot be sampled' --splitters=2 fifo
+	refused 'fifo: not a regular file, so it cannot be sampled: write it to a file first' --splitters=2 fifo
 	refused 'in: length is not a multiple of the record size 1000003' --record-size=1000003 --splitters=2 in
 	[ ! -e t ]
 }

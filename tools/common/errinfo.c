@@ -3,6 +3,7 @@
  * Prints errors of the library.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "msg.h"
 
 void say_error(int rc, const struct sp_errinfo *err)
@@ -27,6 +28,12 @@ void die_of(int rc, const struct sp_errinfo *err)
 {
 	say_error(rc, err);
 	exit(2);
+}
+
+void die_next(const struct sp_errinfo *err, int rc, const char *file, const char *next)
+{
+	if (err->code == rc && !err->text[0] && !strcmp(err->path, file))
+		die("%s: %s; %s", quote_file(file), sp_strerror(rc), next);
 }
 
 void die_argument(const struct sp_errinfo *err)

@@ -72,6 +72,8 @@ const char *quote_file_always(const char *name);
 /* Prints an error; rc is the reason if err has none. */
 void say_error(int rc, const struct sp_errinfo *err);
 noreturn void die_of(int rc, const struct sp_errinfo *err);
+/* If the error is rc and concerns the file, ends the program with "file: reason; next step". */
+void die_next(const struct sp_errinfo *err, int rc, const char *file, const char *next);
 /* Ends the program with "program: reason 'where'", for an invalid argument. */
 noreturn void die_argument(const struct sp_errinfo *err);
 

@@ -146,7 +146,7 @@ int command_create(struct config *c)
 	int rc;
 
 	if (!c->create.shape.ndims)
-		die("create needs --dims");
+		die("create needs --dims, such as --dims 512x512x128");
 	if (c->order) {
 		coordinate("--order", c->order, c->create.shape.ndims, order);
 		for (unsigned i = 0; i < c->create.shape.ndims; i++)
@@ -159,8 +159,10 @@ int command_create(struct config *c)
 	c->create.workload = &c->workload;
 	c->create.run.geometry = g;
 	rc = sp_cube_create(c->operands.text[0], &c->create, &err);
-	if (rc)
+	if (rc) {
+		die_next(&err, -EEXIST, c->operands.text[0], "remove it, or choose another name");
 		die_of(rc, &err);
+	}
 	free(fill);
 	sp_geometry_free(g);
 	if (c->create.mapping == SP_CUBE_AUTO)

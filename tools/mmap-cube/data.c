@@ -209,7 +209,7 @@ int command_beam(struct config *c)
 	uint64_t at[SP_CUBE_DIMS_MAX];
 
 	if (!c->at || !c->dim_given)
-		die("beam needs --dim and --at");
+		die("beam needs --dim and --at, such as --dim 2 --at 40,300,0");
 	if (c->dim >= n)
 		die("invalid --dim argument '%u': dimensions are 0 to %u", c->dim, n - 1);
 	coordinate("--at", c->at, n, at);

@@ -86,6 +86,8 @@ static _Noreturn void failure(const struct settings *set, const struct sp_errinf
 		die_sys(-err->code, "read error");
 	if (is(err, "write") && !is_temporary(set, err))
 		output_failed(set, err);
+	if (err->code == -ENOSPC && is_temporary(set, err))
+		msg("temporary data needs more space: -T names further folders");
 	die_sys(-err->code, "%s", quote_file(err->path));
 }
 
