@@ -90,18 +90,25 @@ int sp__option_number(uint64_t *to, const char *arg, uint64_t least, struct sp_e
 	return 0;
 }
 
-static int set_format(enum sp_packed *to, const char *arg, const struct sp_enum_value *names,
-		      struct sp_errinfo *err)
+/* level: NULL if the option has no levels. */
+static int set_format(enum sp_packed *to, unsigned *level, const char *arg, struct sp_errinfo *err)
 {
-	int format = SP_PACKED_AUTO;
+	enum sp_packed format = SP_PACKED_AUTO;
+	struct sp_errinfo wrong = SP_ERRINFO_INIT;
 	const char *missing;
+	unsigned given = 0;
+	int rc = arg ? sp_packed_parse_level(arg, &format, &given, &wrong) : 0;
 
-	if (arg && sp_enum_parse(names, arg, &format))
+	if (rc == SP_ESYNTAX)
+		return sp__invalid(err, arg, "%s", wrong.text);
+	if (rc || (given && !level))
 		return sp__invalid(err, arg, "invalid format of compressed files");
-	missing = sp_packed_missing((enum sp_packed)format);
+	missing = sp_packed_missing(format);
 	if (missing)
 		return sp__invalid(err, arg, "%s", missing);
-	*to = (enum sp_packed)format;
+	*to = format;
+	if (level)
+		*level = given;
 	return 0;
 }
 
@@ -126,9 +133,9 @@ int sp__option_resource(struct sp_call *call, struct sp_run_opts *run, int code,
 		run->parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
 		return rc;
 	case SP__OPT_DECOMPRESS:
-		return set_format(&run->decompress, arg, sp_packed_values(), err);
+		return set_format(&run->decompress, NULL, arg, err);
 	case SP__OPT_COMPRESS_OUTPUT:
-		return set_format(&run->compress_output, arg, sp_packing_values(), err);
+		return set_format(&run->compress_output, &run->compress_level, arg, err);
 	default:
 		return 1;
 	}

@@ -72,8 +72,8 @@ static void pack(void *arg)
 	if (sp__ring_abandoned(&p->ring))
 		return;
 	if (!f->encoder)
-		f->error = sp__encoder_new(&f->encoder, p->format, p->name, p->written.pack_bytes,
-					   &f->err);
+		f->error = sp__encoder_new(&f->encoder, p->format, p->written.pack_level, p->name,
+					   p->written.pack_bytes, &f->err);
 	if (!f->error)
 		f->error =
 			sp__encoder_run(f->encoder, f->data, f->bytes, f->packed, &f->packed_bytes);
@@ -157,7 +157,7 @@ int sp__packing_open(struct sp__packing **packing, int fd, const char *name,
 	p->format = opts->pack;
 	p->written.pack = SP_PACKED_NONE;
 	p->written.expected_bytes = 0;
-	p->size = sp__packframe(p->format, opts->pack_bytes);
+	p->size = sp__packframe(p->format, opts->pack_level, opts->pack_bytes);
 	p->n = (unsigned)sp__min(opts->pack_bytes / p->size.memory_bytes, sp__tasks_limit() + 2);
 	p->n = sp__min(sp__max(p->n, FRAMES_MIN), SP__RING_MAX);
 	sp__ring_use_own(&p->ring, p->n);

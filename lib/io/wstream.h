@@ -34,6 +34,7 @@ struct sp__wstream_opts {
 	 */
 	bool piece;
 	enum sp_packed pack;  /* the format of the output, packed by tasks */
+	unsigned pack_level;  /* 0: the default */
 	uint64_t pack_bytes;  /* the memory for packing, with its chunks */
 	XXH3_state_t *digest; /* hashes the bytes put, until finished; not with pack; or NULL */
 };

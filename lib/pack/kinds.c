@@ -2,9 +2,13 @@
 /*
  * Recognises compressed files by magic numbers and suffixes.
  */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <spindle/packed.h>
 #include "base/enum.h"
+#include "base/err.h"
 #include "base/loaded.h"
 #include "pack/unpack.h"
 
@@ -112,5 +116,33 @@ int sp__packed_load(enum sp_packed format, struct sp_errinfo *err)
 
 SP__ENUM_TABLE(sp_packed, { "gzip", SP_PACKED_GZIP }, { "zstd", SP_PACKED_ZSTD },
 	       { "lz4", SP_PACKED_LZ4 }, { "xz", SP_PACKED_XZ })
-SP__ENUM_TABLE(sp_packing, { "gzip", SP_PACKED_GZIP }, { "zstd", SP_PACKED_ZSTD },
-	       { "lz4", SP_PACKED_LZ4 })
+
+/* Returns the level; 0: the text is not one of the format. */
+static unsigned level_of(const char *text, unsigned levels)
+{
+	char *end;
+	unsigned long level = strtoul(text, &end, 10);
+
+	return isdigit((unsigned char)*text) && !*end && level <= levels ? (unsigned)level : 0;
+}
+
+int sp_packed_parse_level(const char *text, enum sp_packed *format, unsigned *level,
+			  struct sp_errinfo *err)
+{
+	const char *colon = strchrnul(text, ':');
+	char name[16];
+	int value, rc;
+
+	if (colon - text >= (ptrdiff_t)sizeof(name))
+		return -EINVAL;
+	snprintf(name, sizeof(name), "%.*s", (int)(colon - text), text);
+	rc = sp_packed_parse(name, &value);
+	if (rc)
+		return rc;
+	*format = (enum sp_packed)value;
+	*level = *colon ? level_of(colon + 1, sp_packed_levels(*format)) : 0;
+	if (*colon && !*level)
+		return sp__errf(err, SP_ESYNTAX, "plan", NULL, -1, "the levels of %s are 1 to %u",
+				sp_packed_name(value), sp_packed_levels(*format));
+	return 0;
+}

@@ -26,19 +26,21 @@ struct sp__packframe {
 
 /*
  * Returns the frames of a format, whose library is loaded; they are small if memory_bytes, the
- * maximum memory, is small.
+ * maximum memory, is small.  level: 0, the default, or up to sp_packed_levels().
  */
-struct sp__packframe sp__packframe(enum sp_packed format, uint64_t memory_bytes);
+struct sp__packframe sp__packframe(enum sp_packed format, unsigned level, uint64_t memory_bytes);
+
+/* Returns at least the memory for one frame that is not small; needs no library. */
+uint64_t sp__pack_memory(enum sp_packed format, unsigned level);
 
 struct sp__encoder;
 
 /*
- * Makes an encoder. memory_bytes: as for sp__packframe(); with little memory the result is larger.
- * name: of the file, for err.  Returns 0, SP_EUNSUP (the format is missing, or can only be read) or
- * -ENOMEM.
+ * Makes an encoder. level, memory_bytes: as for sp__packframe(); with little memory the result is
+ * larger. name: of the file, for err.  Returns 0, SP_EUNSUP (the format is missing) or -ENOMEM.
  */
-SP_MUST_CHECK int sp__encoder_new(struct sp__encoder **p, enum sp_packed format, const char *name,
-				  uint64_t memory_bytes, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__encoder_new(struct sp__encoder **p, enum sp_packed format, unsigned level,
+				  const char *name, uint64_t memory_bytes, struct sp_errinfo *err);
 void sp__encoder_free(struct sp__encoder *p); /* accepts NULL */
 
 /*

@@ -115,8 +115,7 @@ const struct sp_report_field sp__io_config_fields[] = {
 	LATER("decompress", TEXT,
 	      "format of compressed inputs; auto: by their magic numbers; null: not compressed"),
 	MEMBER(run_opts, WORD, compress_output,
-	       "format of the compressed output; null: not compressed",
-	       .values = sp_packing_values),
+	       "format of the compressed output; null: not compressed", .values = sp_packed_values),
 	{ 0 },
 };
 

@@ -136,6 +136,7 @@ struct sp__wstream_opts sp__env_writing(const struct sp__env *e)
 					  .trace = e->trace,
 					  .device = device_for(e, SP__SIM_FILES_OUT),
 					  .pack = e->opts->compress_output,
+					  .pack_level = e->opts->compress_level,
 					  .pack_bytes = sp__packing_memory(e->opts, memory) };
 }
 

@@ -17,9 +17,9 @@
  */
 #define PACKING_SHARE 16
 #define MIN_BYTES (UINT64_C(1) << 20)
-/* Many threads have a frame each (pack/pack.h) if this share is enough. */
+/* Many threads have a frame each (pack/pack.h) if this share is enough; there are at least two. */
 #define FRAMES_SHARE 4
-#define FRAME_BYTES (UINT64_C(7) << 19)
+#define FRAMES_MIN 2
 
 static uint64_t given(uint64_t memory_bytes)
 {
@@ -34,8 +34,10 @@ uint64_t sp__unpacking_memory(const struct sp_run_opts *o, uint64_t memory_bytes
 uint64_t sp__packing_memory(const struct sp_run_opts *o, uint64_t memory_bytes)
 {
 	const uint64_t share = sp__max(given(memory_bytes) / PACKING_SHARE, MIN_BYTES);
+	const uint64_t frame = sp__pack_memory(o->compress_output, o->compress_level);
 	const unsigned threads = sp__volume_spec_simulated(o) ? 1 : sp__threads(o->parallel);
-	uint64_t frames = sp__min(threads * FRAME_BYTES, given(memory_bytes) / FRAMES_SHARE);
+	uint64_t frames =
+		sp__min(sp__max(threads, FRAMES_MIN) * frame, given(memory_bytes) / FRAMES_SHARE);
 
 	/* The length of frames must not depend on the number of threads. */
 	if (share < SP__PACK_LITTLE)

@@ -111,6 +111,10 @@ int sp__volume_spec_check(const struct sp_run_opts *o, struct sp_errinfo *err)
 	if (after(v, BLOCK) && !o->overwrite)
 		return sp__errf(err, -EPERM, "plan", v, -1,
 				"all that is on the device may be lost: say --overwrite");
+	if (o->compress_level > sp_packed_levels(o->compress_output))
+		return sp__errf(err, SP_ESYNTAX, "plan", NULL, -1,
+				"a level of compressed output is 0 to %u, not %u",
+				sp_packed_levels(o->compress_output), o->compress_level);
 	if (after(v, SIM) && (o->decompress || o->compress_output))
 		return sp__errf(err, SP_EUNSUP, "plan", v, -1,
 				"compressed inputs and outputs take no simulated time");

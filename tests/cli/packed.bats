@@ -183,7 +183,7 @@ fails() # ARGUMENT...
 }
 
 @test "results in each format, onto a file, a pipe and parts" {
-	for f in gzip zstd lz4; do
+	for f in $formats; do
 		"$xsort" --compress-output=$f in | unpack $f | cmp - sorted
 		for n in 1 2 3 8; do
 			"$xsort" --compress-output=$f --parallel=$n -S 1M -o out in
@@ -197,6 +197,7 @@ fails() # ARGUMENT...
 	"$xsort" --compress-output -o a.gz in && gzip -dc a.gz | cmp - sorted
 	"$xsort" --compress-output -o a.zst in && zstd -dc a.zst | cmp - sorted
 	"$xsort" --compress-output -o a.lz4 in && lz4 -dc a.lz4 | cmp - sorted
+	"$xsort" --compress-output -o a.xz in && xz -dc a.xz | cmp - sorted
 	{ echo head; cat in; } | "$xsort" --header --compress-output=gzip | gzip -dc | cmp - <(echo head; cat sorted)
 	sed -n '30000p;60000p' sorted >cuts
 	"$xsort" --split=cuts --compress-output -o part%d.gz in
@@ -206,7 +207,7 @@ fails() # ARGUMENT...
 
 @test "the bytes of a result do not depend on the number of threads; programs show its sizes" {
 	for i in {1..6}; do cat in; done | sort >big.s
-	for f in gzip zstd lz4; do
+	for f in $formats; do
 		"$xsort" --compress-output=$f --parallel=1 -o want big.s
 		unpack $f <want | cmp - big.s
 		for n in 2 3 8 16; do
@@ -220,6 +221,43 @@ fails() # ARGUMENT...
 	[ $frames -gt 5 ]
 	zstd -l want.zstd | grep -E "^ +$frames .*XXH64"
 	lz4 --list want.lz4 | grep -E "^ +$frames "
+	xz --list want.xz | grep -E "^ +$frames .*CRC64"
+	xz --test want.xz
+}
+
+@test "levels: each is unpacked by its program, a higher one is smaller, and threads change no byte" {
+	for i in {1..3}; do cat in; done | sort >big.s
+	for level in gzip:1 gzip:9 zstd:1 zstd:3 zstd:19 lz4:1 lz4:12 xz:1 xz:9; do
+		f=${level%:*}
+		"$xsort" --compress-output=$level --parallel=1 -o $level big.s
+		unpack $f <$level | cmp - big.s
+		for n in 2 3 8; do
+			"$xsort" --compress-output=$level --parallel=$n big.s | cmp - $level
+		done
+		"$xsort" -S 2M --compress-output=$level -o small in
+		unpack $f <small | cmp - sorted
+		"$xsort" -S 2M --decompress $level | cmp - big.s
+	done
+	for pair in gzip:9/gzip:1 zstd:19/zstd:3 zstd:3/zstd:1 lz4:12/lz4:1 xz:9/xz:1; do
+		[ "$(stat -c %s "${pair%/*}")" -lt "$(stat -c %s "${pair#*/}")" ] || [ $pair = zstd:3/zstd:1 ]
+	done
+	"$xsort" --compress-output=zstd:3 big.s | cmp - <("$xsort" --compress-output=zstd big.s)
+	"$xsort" --compress-output=gzip:6 big.s | cmp - <("$xsort" --compress-output=gz big.s)
+	"$xjoin" --compress-output=xz:2 --ordered=1 in in | xz -dc | cmp - <("$xjoin" --ordered=1 in in)
+}
+
+@test "a level that a format does not have is refused" {
+	run -2 "$xsort" --compress-output=zstd:20 in
+	[ "$output" = "xsort: --compress-output='zstd:20': the levels of zstd are 1 to 19" ]
+	for level in gzip:0 gzip:10 lz4:13 xz:0 xz:10 zstd:-1 zstd: zstd:9x zstd:4294967297; do
+		run -2 "$xsort" --compress-output=$level -o out in
+		[[ $output == *": the levels of ${level%:*} are 1 to "* ]]
+		run -1 "$xjoin" --compress-output=$level --output=out in in
+		[[ $output == *": the levels of ${level%:*} are 1 to "* ]]
+	done
+	run -2 "$xsort" --compress-output=bzip2:9 -o out in
+	[[ $output == *"invalid argument 'bzip2:9' for '--compress-output'"* ]]
+	[ ! -e out ]
 }
 
 @test "members of other programs: BGZF, frames with and without sizes, members without" {
@@ -257,9 +295,7 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 	run -2 "$xsort" --compress-output in
 	[ "$output" = "xsort: --compress-output needs a format, or -o with a name that tells it" ]
 	run -2 "$xsort" --compress-output -o out.txt in
-	[[ $output == *"the suffix of 'out.txt' is none of .gz, .zst and .lz4" ]]
-	run -2 "$xsort" --compress-output -o out.xz in
-	run -2 "$xsort" --compress-output=xz -o out in
+	[[ $output == *"the suffix of 'out.txt' is none of .gz, .zst, .lz4 and .xz" ]]
 	[ ! -e out ]
 	run -2 "$xsort" --compress-output=gzip -c in
 	run -2 "$xsort" --decompress --splitters=2 in
@@ -269,7 +305,7 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 
 @test "a result that cannot be written is an error" {
 	[ -w /dev/full ] || skip "needs /dev/full"
-	for f in gzip zstd lz4; do
+	for f in $formats; do
 		run -2 "$xsort" --compress-output=$f -o /dev/full in
 		[[ $output == *"No space left on device"* ]]
 	done
@@ -302,7 +338,7 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 
 @test "xsort -S 2M reads what it wrote with any -S" {
 	for i in {1..8}; do cat in; done | sort >big.s
-	for f in gzip zstd lz4; do
+	for f in $formats; do
 		"$xsort" -S 40M --compress-output=$f -o out big.s
 		"$xsort" -S 2M --decompress out | cmp - big.s
 	done

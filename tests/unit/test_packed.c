@@ -23,7 +23,8 @@
 #define LITTLE ((uint64_t)1 << 20) /* memory with which frames are small */
 #define LARGE ((uint64_t)64 << 20)
 
-static const enum sp_packed formats[] = { SP_PACKED_ZSTD, SP_PACKED_LZ4, SP_PACKED_GZIP };
+static const enum sp_packed formats[] = { SP_PACKED_ZSTD, SP_PACKED_LZ4, SP_PACKED_GZIP,
+					  SP_PACKED_XZ };
 static char truth[TRUTH], back[TRUTH + CHUNK];
 
 struct file {
@@ -60,7 +61,11 @@ static void make_truth(void)
 static void pack(struct file *f, enum sp_packed format, uint64_t memory, size_t bytes)
 {
 	struct sp__wstream_opts o = {
-		.chunk_bytes = CHUNK, .depth = 2, .pack = format, .pack_bytes = memory
+		.chunk_bytes = CHUNK,
+		.depth = 2,
+		.pack = format,
+		.pack_bytes = memory,
+		.pack_level = format == SP_PACKED_XZ, /* the others: the default */
 	};
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int fd = temp_file(NULL, 0), rc;

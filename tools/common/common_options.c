@@ -85,6 +85,22 @@ void volume_set(void *to, const char *option, const char *text)
 		c->run->volume = text;
 }
 
+void compress_output_set(void *to, const char *option, const char *text)
+{
+	struct sp_run_opts *run = ((struct common_options *)to)->run;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int rc;
+
+	run->compress_output = SP_PACKED_AUTO;
+	run->compress_level = 0;
+	rc = text ? sp_packed_parse_level(text, &run->compress_output, &run->compress_level, &err)
+		  : 0;
+	if (rc == SP_ESYNTAX)
+		die("%s=%s: %s", option, quote(text), err.text);
+	if (rc)
+		choice_option(option, text, sp_packed_values()); /* ends the program */
+}
+
 void stats_set(void *to, const char *option, const char *text)
 {
 	struct common_options *c = to;
@@ -128,8 +144,8 @@ void common_options_packed(struct common_options *c, const char *output, const c
 			die("%s needs a format, or %s with a name that tells it", option,
 			    output_option);
 		run->compress_output = sp_packed_by_suffix(output);
-		if (!sp_packing_name(run->compress_output))
-			die("%s: the suffix of %s is none of .gz, .zst and .lz4", option,
+		if (!run->compress_output)
+			die("%s: the suffix of %s is none of .gz, .zst, .lz4 and .xz", option,
 			    quote(output));
 	}
 	need_format(option, run->compress_output);

@@ -34,11 +34,11 @@ struct common_options {
 	  .optional = true,                                                                        \
 	  .absent = SP_PACKED_AUTO },                                                              \
 	{                                                                                          \
-		"compress-output", "FORMAT",                                                       \
-			"write gzip, zstd or lz4; without FORMAT, by the suffix of the output's "  \
-			"name",                                                                    \
-			SETTING_TO(type, run.compress_output),                                     \
-			.values = sp_packing_values, .optional = true, .absent = SP_PACKED_AUTO    \
+		"compress-output", "FORMAT[:LEVEL]",                                               \
+			"write gzip, zstd, lz4 or xz, with a level as in zstd:9; without FORMAT, " \
+			"by the suffix of the output's name",                                      \
+			SETTING_TO(type, common), .values = sp_packed_values,                      \
+						  .call = compress_output_set, .optional = true    \
 	}
 
 #define REPORT_SETTINGS(type, run)                                                                 \
@@ -109,6 +109,8 @@ uint64_t page_option(const char *option, const char *text);
 void tmpdir_add(void *to, const char *option, const char *dir);
 extern const struct sp_enum_value volume_kinds[]; /* beginnings of arguments of --volume */
 void volume_set(void *to, const char *option, const char *text);
+/* Sets --compress-output of the struct common_options; text: FORMAT[:LEVEL], or NULL. */
+void compress_output_set(void *to, const char *option, const char *text);
 /* Sets --stats of the struct common_options; text: the file, or NULL. */
 void stats_set(void *to, const char *option, const char *text);
 

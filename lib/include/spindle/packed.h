@@ -17,11 +17,10 @@ enum sp_packed {
 	SP_PACKED_GZIP,
 	SP_PACKED_ZSTD,
 	SP_PACKED_LZ4, /* the frame format */
-	SP_PACKED_XZ   /* inputs only */
+	SP_PACKED_XZ
 };
 
-SP_ENUM(sp_packed)  /* formats of inputs */
-SP_ENUM(sp_packing) /* formats of results */
+SP_ENUM(sp_packed)
 
 /* Bytes at the beginning of a file that sp_packed_by_magic() reads. */
 #define SP_PACKED_MAGIC_BYTES 6
@@ -40,6 +39,19 @@ SP_API enum sp_packed sp_packed_by_suffix(const char *name);
 
 /* Returns NULL if this build can read or write the format, else the reason as a static text. */
 SP_API const char *sp_packed_missing(enum sp_packed format);
+
+/* Returns the highest compression level of a format; the lowest is 1. */
+SP_API unsigned sp_packed_levels(enum sp_packed format);
+
+/*
+ * Parses FORMAT or FORMAT:LEVEL, such as "zstd:9".
+ * format: receives the format, whose name may be abbreviated.
+ * level: receives the level; 0 without one, for the default.
+ * Returns 0; -EINVAL or -ENOTUNIQ: not a format, as sp_enum_parse() returns; SP_ESYNTAX: not a
+ * level of the format.  The latter is described in err.
+ */
+SP_API SP_MUST_CHECK int sp_packed_parse_level(const char *text, enum sp_packed *format,
+					       unsigned *level, struct sp_errinfo *err);
 
 /*
  * Unpacks the beginning of a file.

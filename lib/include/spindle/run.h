@@ -44,9 +44,10 @@ struct sp_run_opts {
 	const char *trace_tasks_path;
 	/*
 	 * decompress: the format of all inputs that are read from beginning to end, or
-	 * SP_PACKED_AUTO.  compress_output: the format of the result, except SP_PACKED_XZ.
+	 * SP_PACKED_AUTO.  compress_output: the format of the result.
 	 */
 	enum sp_packed decompress, compress_output;
+	unsigned compress_level; /* of the result: 0, the default, up to sp_packed_levels() */
 };
 
 #define SP_RUN_OPTS_INIT                                                                           \
