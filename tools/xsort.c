@@ -81,6 +81,7 @@ int main(int argc, char **argv)
 	files_read_list(&set);
 	if (!set.nfiles)
 		set.files[set.nfiles++] = "-";
+	files_choose_compression(&set);
 	files_warn_packed(&set);
 	names_resolve(&set);
 	order_finish(&set);

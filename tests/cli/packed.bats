@@ -303,6 +303,38 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 	[[ $output == *"no simulated time" ]]
 }
 
+@test "--auto-compression: inputs by their bytes, the output by its suffix, each only if it is so" {
+	gzip -c in >p.gz
+	xz -c in >p.xz
+	ln -s "$(realpath "$xsort")" sort
+	for f in gz zst lz4 xz; do
+		"$xsort" --auto-compression -o a.$f p.gz 2>err
+		SPINDLE_AUTO_COMPRESSION=1 "$xsort" -o b.$f <p.xz 2>>err
+		[ ! -s err ]
+		cmp a.$f b.$f
+		"$xsort" --compress-output --decompress -o want.$f p.gz && cmp a.$f want.$f
+	done
+	export SPINDLE_AUTO_COMPRESSION=1
+	"$xsort" -o plain p.gz && cmp plain sorted
+	"$xsort" in | cmp - sorted
+	cat p.xz | "$xsort" - | cmp - sorted
+	"$xsort" in p.gz p.xz -m --compress-output=lz4:9 -o a.gz && lz4 -dc a.gz | wc -l | grep -x 300000
+	"$xsort" -c want.xz
+	"$xjoin" --ordered=1 --output=j.xz p.gz in && xz -dc j.xz | cmp - <("$xjoin" --ordered=1 in in)
+	"$xjoin" --csv --header -j a -o 1.b --auto-compression <(printf 'a,b\n1,2\n' | gzip) <(printf 'a\n1\n' | xz) |
+		cmp - <(printf 'b\n2\n')
+	./sort -o s.gz p.gz && cmp s.gz <(sort p.gz)
+	SPINDLE_AUTO_COMPRESSION=0 "$xsort" -o s.gz p.gz 2>err && cmp s.gz <(sort p.gz)
+	[ "$(wc -l <err)" = 2 ]
+	run -2 env SPINDLE_AUTO_COMPRESSION=yes "$xsort" in
+	[ "$output" = "xsort: SPINDLE_AUTO_COMPRESSION='yes': valid are 0 and 1" ]
+	"$xsort" --resume=dir -o r in && cmp r sorted
+	"$xsort" --splitters=2 in | wc -l | grep -x 1
+	run -2 "$xsort" --auto-compression --resume=dir -o r in
+	[[ $output == *"'--auto-compression' and '--resume' are incompatible"* ]]
+	"$xtable" load --csv table p.gz && "$xtable" scan table | wc -l | grep -x 100000
+}
+
 @test "a result that cannot be written is an error" {
 	[ -w /dev/full ] || skip "needs /dev/full"
 	for f in $formats; do

@@ -125,7 +125,7 @@ void common_options_finish(struct common_options *c)
 		tmpdir_add(c, NULL, dir && *dir ? dir : "/tmp");
 }
 
-static void need_format(const char *option, enum sp_packed format)
+void common_options_need_format(const char *option, enum sp_packed format)
 {
 	const char *missing = sp_packed_missing(format);
 
@@ -138,7 +138,7 @@ void common_options_packed(struct common_options *c, const char *output, const c
 	static const char option[] = "--compress-output";
 	struct sp_run_opts *run = c->run;
 
-	need_format("--decompress", run->decompress);
+	common_options_need_format("--decompress", run->decompress);
 	if (run->compress_output == SP_PACKED_AUTO) {
 		if (!output)
 			die("%s needs a format, or %s with a name that tells it", option,
@@ -148,7 +148,7 @@ void common_options_packed(struct common_options *c, const char *output, const c
 			die("%s: the suffix of %s is none of .gz, .zst, .lz4 and .xz", option,
 			    quote(output));
 	}
-	need_format(option, run->compress_output);
+	common_options_need_format(option, run->compress_output);
 }
 
 static uint64_t memory_asked(uint64_t bytes, bool small, bool warn)

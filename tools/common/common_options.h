@@ -15,6 +15,7 @@ struct common_options {
 	enum progress_mode progress;
 	bool explain;
 	bool details;	      /* text has all values, too */
+	bool auto_compression;
 	const char *stats;    /* NULL: none; "-": standard error */
 	bool stats_text;      /* text report on standard error; stats is NULL */
 	const char **tmpdirs; /* owns run->tmpdirs */
@@ -24,15 +25,26 @@ struct common_options {
 };
 
 /* Rows of a table for a struct that has common, and run somewhere, as members. */
+#define AUTOPACK_SETTING(type, doc, commands)                                                      \
+	{                                                                                          \
+		"auto-compression", NULL, doc, SETTING_TO(type, common.auto_compression),          \
+			.by = commands                                                             \
+	}
+
 #define PACKED_SETTINGS(type, run)                                                                 \
-	{ "decompress",                                                                            \
-	  "FORMAT",                                                                                \
-	  "inputs are compressed: gzip, zstd, lz4 or xz; without FORMAT, those recognised by "     \
-	  "their first bytes",                                                                     \
-	  SETTING_TO(type, run.decompress),                                                        \
-	  .values = sp_packed_values,                                                              \
-	  .optional = true,                                                                        \
-	  .absent = SP_PACKED_AUTO },                                                              \
+	AUTOPACK_SETTING(type,                                                                     \
+			 "decompress inputs that are compressed, and compress an output "          \
+			 "with such a suffix; so does SPINDLE_AUTO_COMPRESSION=1",                 \
+			 0),                                                                       \
+		{ "decompress",                                                                    \
+		  "FORMAT",                                                                        \
+		  "inputs are compressed: gzip, zstd, lz4 or xz; without FORMAT, those "           \
+		  "recognised by "                                                                 \
+		  "their first bytes",                                                             \
+		  SETTING_TO(type, run.decompress),                                                \
+		  .values = sp_packed_values,                                                      \
+		  .optional = true,                                                                \
+		  .absent = SP_PACKED_AUTO },                                                      \
 	{                                                                                          \
 		"compress-output", "FORMAT[:LEVEL]",                                               \
 			"write gzip, zstd, lz4 or xz, with a level as in zstd:9; without FORMAT, " \
@@ -116,6 +128,9 @@ void stats_set(void *to, const char *option, const char *text);
 
 /* Completes the options: without a directory, temporary data goes to TMPDIR or /tmp. */
 void common_options_finish(struct common_options *c);
+
+/* Ends the program if it was built without a format. */
+void common_options_need_format(const char *option, enum sp_packed format);
 
 /*
  * Sets the formats of compressed files: finds the format by the suffix of output, a name or NULL,

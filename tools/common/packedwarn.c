@@ -30,6 +30,18 @@ static size_t beginning(const char *name, char magic[SP_PACKED_MAGIC_BYTES])
 	return n > 0 ? (size_t)n : 0;
 }
 
+bool packedwarn_possible(const char *name)
+{
+	char magic[SP_PACKED_MAGIC_BYTES];
+	bool standard = !strcmp(name, "-");
+	struct stat st;
+
+	if (standard ? fstat(STDIN_FILENO, &st) : stat(name, &st))
+		return false;
+	return !S_ISREG(st.st_mode) ||
+	       sp_packed_by_magic(magic, beginning(name, magic)) != SP_PACKED_NONE;
+}
+
 bool packedwarn_input(const char *name, const char *option)
 {
 	char magic[SP_PACKED_MAGIC_BYTES];

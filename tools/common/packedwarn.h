@@ -12,6 +12,9 @@
  */
 bool packedwarn_input(const char *name, const char *option);
 
+/* True if a file ("-": standard input) is, or could be, compressed: it begins so, or is a pipe. */
+bool packedwarn_possible(const char *name);
+
 /*
  * Warns if the name of an output (NULL: none) has the suffix of a compressed file. remedy: a
  * sentence about how to compress it.

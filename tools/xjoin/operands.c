@@ -57,5 +57,4 @@ void operands_finish(struct settings *set, int argc, char **argv)
 	}
 	for (int i = 0; i < 2; i++)
 		set->inputs[i] = set->operands[i].text;
-	keys_finish(set);
 }

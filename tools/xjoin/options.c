@@ -3,6 +3,7 @@
  * Reads the command line in order, since operands can be arguments of old options.
  */
 #include <string.h>
+#include "autopack.h"
 #include "xjoin.h"
 
 static const char about[] =
@@ -84,6 +85,15 @@ static enum doubt step(struct settings *set, int c, char **argv, enum doubt doub
 	}
 }
 
+static void choose_compression(struct settings *set)
+{
+	const char *volume = set->opts.run.volume;
+	bool simulated = volume && !strncmp(volume, "sim:", 4);
+
+	if (!set->form.plain && !simulated)
+		autopack(&set->common, set->inputs, 2, set->output);
+}
+
 void options_parse(struct settings *set, int argc, char **argv)
 {
 	const struct args args = { .settings = xjoin_settings,
@@ -106,5 +116,7 @@ void options_parse(struct settings *set, int argc, char **argv)
 	while (optind < argc)
 		operand_add(set, argv[optind++], SURELY_FILE);
 	operands_finish(set, argc, argv);
+	choose_compression(set);
+	keys_finish(set);
 	tuning_finish(set);
 }

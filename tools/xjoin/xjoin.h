@@ -47,7 +47,7 @@ void options_parse(struct settings *set, int argc, char **argv);
  * Adds an operand; doubt: what it can be after the argument before it.  Returns doubt of the next.
  */
 enum doubt operand_add(struct settings *set, char *text, enum doubt doubt);
-/* Checks that both files are given, and completes the keys. */
+/* Checks that both files are given. */
 void operands_finish(struct settings *set, int argc, char **argv);
 
 /* form.c; errors end the program. */

@@ -35,6 +35,7 @@ static void check_resume(const struct settings *set, const char *check)
 	args_exclude(set->opts.run.volume, "--volume", true, resume);
 	/* an offset in a compressed input or output cannot be found again */
 	args_exclude(set->opts.run.decompress, "--decompress", true, resume);
+	args_exclude(set->common.auto_compression, "--auto-compression", true, resume);
 	args_exclude(set->opts.run.compress_output, "--compress-output", true, resume);
 	args_exclude(set->opts.compress_program, "--compress-program", true, resume);
 	args_exclude(set->opts.formation == SP_FORM_REPLACEMENT, "--run-formation=replacement",

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "autopack.h"
 #include "outputs.h"
 #include "packedwarn.h"
 #include "uncut.h"
@@ -167,6 +168,17 @@ void files_check_output(const struct settings *set)
 		check_one_output(set, set->output);
 	for (size_t i = 0; i < set->nparts; i++)
 		check_one_output(set, set->parts[i]);
+}
+
+void files_choose_compression(struct settings *set)
+{
+	const struct sp_run_opts *run = &set->opts.run;
+	bool simulated = run->volume && !strncmp(run->volume, "sim:", 4);
+	bool whole = set->check || set->debug;
+
+	if (!strcmp(msg_program(), "sort") || set->resume || set->splitters || simulated)
+		return;
+	autopack(&set->common, set->files, set->nfiles, whole ? NULL : set->output);
 }
 
 void files_warn_packed(const struct settings *set)

@@ -68,6 +68,7 @@ static void check_splitters(const struct settings *set)
 	args_exclude(set->split, "--split", true, option);
 	args_exclude(set->debug, "--debug", true, option);
 	args_exclude(set->opts.run.decompress, "--decompress", true, option);
+	args_exclude(set->common.auto_compression, "--auto-compression", true, option);
 	args_exclude(set->require_space, "--require-space", true, option);
 	args_exclude(set->opts.run.compress_output, "--compress-output", true, option);
 	args_exclude(set->common.explain, "--explain", true, option);

@@ -87,6 +87,8 @@ _Noreturn void incompatible(const char *letters);
 void files_read_list(struct settings *set);
 void files_check_inputs(const struct settings *set);
 void files_check_output(const struct settings *set);
+/* Applies --auto-compression, except under the name sort and where it is impossible. */
+void files_choose_compression(struct settings *set);
 /* Warns about inputs and an output that look compressed, except under the name sort. */
 void files_warn_packed(const struct settings *set);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "number.h"
+#include "autopack.h"
 #include "outputs.h"
 #include "packedwarn.h"
 #include "volumes.h"
@@ -106,6 +107,10 @@ static const struct setting settings[] = {
 	  "their first bytes",
 	  TO(run.decompress), .values = sp_packed_values, .optional = true,
 	  .absent = SP_PACKED_AUTO, .by = TEXT_READERS | APPEND },
+	AUTOPACK_SETTING(
+		struct config,
+		"decompress inputs that are compressed; so does SPINDLE_AUTO_COMPRESSION=1",
+		TEXT_READERS | APPEND),
 	{ .doc = "Columns:", .by = TEXT_READERS | CREATE },
 	{ "types", "NAME:TYPE,...", "types of these columns; the others are inferred",
 	  TO(load.types), .once = "lists of types", .by = TEXT_READERS },
@@ -544,6 +549,8 @@ static void check(const struct command *command, struct config *c)
 	set_format(c);
 	check_options(command, c);
 	common_options_finish(&c->common);
+	if (command->bit & (TEXT_READERS | APPEND))
+		autopack(&c->common, (const char *const *)c->operands.text, c->operands.n, NULL);
 	if (common_options_resources(&c->common, NULL, 0, true, &err))
 		die_of(err.code, &err);
 	check_files(command, c);
