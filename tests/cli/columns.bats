@@ -153,3 +153,81 @@ setup()
 	run -1 ./join --header -1 id l l
 	[[ $output == "join: invalid field number: 'id'" ]]
 }
+
+# The model: a name of several columns of the result gets the suffix of its column's file.
+@test "xjoin --suffixes renames only columns that share a name, in any form of a result" {
+	needs python3
+	cat >model.py <<'EOF'
+import csv, random, subprocess, sys
+xjoin, rng = sys.argv[1], random.Random(38)
+names = ["id", "a", "b", "a b", 'q"q', "c,c", "id_1", "é", "", "x"]
+
+
+def table(path, n, dialect):
+    header = rng.sample(names, n)
+    with open(path, "w", newline="") as f:
+        w = csv.writer(f, lineterminator=rng.choice(["\n", "\r\n"]), quoting=dialect)
+        w.writerow(header)
+        w.writerows([rng.randrange(9) for _ in header] for _ in range(20))
+    return header
+
+
+def run(args):
+    return subprocess.run([xjoin, "--csv", "--header", "--ordered=1", *args, "a", "b"], capture_output=True, text=True)
+
+
+renamed = refused = 0
+for case in range(150):
+    quoting = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    heads = [table("a", rng.randrange(1, 6), quoting), table("b", rng.randrange(1, 6), quoting)]
+    keys = [rng.randrange(len(h)) for h in heads]
+    args = ["-1", str(keys[0] + 1), "-2", str(keys[1] + 1), "--parallel=%d" % rng.choice([1, 2, 3, 8])]
+    args += rng.choice([[], ["-a", "2"], ["-v", "1"], ["--type=full", "-e", "none"]])
+    columns = [(0, keys[0])] + [(f, k) for f in (0, 1) for k in range(len(heads[f])) if k != keys[f]]
+    if rng.random() < 0.4:
+        columns = [(f, rng.randrange(len(heads[f]))) for f in rng.choices((0, 1), k=4)]
+        args += ["-o", ",".join("%d.%d" % (f + 1, k + 1) for f, k in columns)]
+    suffixes = rng.choice([("_1", "_2"), ("", "_r"), (".l", "\"'"), ("+", "-")])
+    own = [heads[f][k] for f, k in columns]
+    want = [n + suffixes[f] if own.count(n) > 1 else n for n, (f, k) in zip(own, columns)]
+    option = "--suffixes" + ("" if suffixes == ("_1", "_2") else "=" + ",".join(suffixes))
+    plain, got = run(args), run([*args, option])
+    if len(set(want)) < len(want):
+        assert got.returncode == 1 and "two columns of the result have the name" in got.stderr, (case, got)
+        refused += 1
+        continue
+    assert got.returncode == 0 and not got.stderr, (case, got)
+    plain, got = (list(csv.reader(r.stdout.split("\n")[:-1])) for r in (plain, got))
+    if "-e" in args:  # also fills names
+        own, want = ([n or "none" for n in names] for names in (own, want))
+    assert plain[0] == own and got[0] == want and got[1:] == plain[1:], (case, args, plain[0], got[0], want)
+    renamed += own != want
+assert renamed > 30 and refused > 10, (renamed, refused)
+EOF
+	python3 model.py "$xjoin"
+}
+
+@test "xjoin --suffixes: lines, merging, further files, and what is refused" {
+	printf '%s\n' id,n,v 1,x,p 2,y,q >a
+	printf '%s\n' n,id,w 5,1,r 6,2,s >b
+	printf '%s\n' code,n 5,five 6,six >c
+	"$xindex" build --csv --header -k id -o bi b
+	"$xindex" build --csv --header -k code -o ci c
+	printf '%s\n' id,n,v,n_,w,n.3 1,x,p,5,r,five 2,y,q,6,s,six >want
+	for n in 1 3; do
+		"$xjoin" --csv --header -j id --parallel=$n --ordered=1 --index2=bi --suffixes=,_,.3 \
+			--then=c,left=2.n,key=code,index=ci a b | cmp - want
+	done
+	run -1 "$xjoin" --csv --header -j id --index2=bi --suffixes=,_ --then=c,left=2.n,key=code,index=ci a b
+	[ "$output" = "xjoin: --suffixes: 3 files need as many suffixes between commas, not 2" ]
+	"$xjoin" -t, --header -1 1 -2 2 --suffixes --algorithm=merge a b | cmp - <(printf '%s\n' id,n_1,v,n_2,w 1,x,p,5,r 2,y,q,6,s)
+	tr , ' ' <a >a.s
+	"$xjoin" --header --suffixes a.s a.s --ordered=1 | cmp - <(printf '%s\n' 'id n_1 v_1 n_2 v_2' '1 x p x p' '2 y q y q')
+	run -1 "$xjoin" --header '--suffixes= 1,_2' a.s a.s
+	[ "$output" = "xjoin: a suffix of names of columns contains the separator" ]
+	run -1 "$xjoin" --suffixes a b
+	[ "$output" = "xjoin: --suffixes needs --header" ]
+	"$xjoin" --csv --header -j id --suffixes a /dev/null --type=left | cmp - a
+	"$xjoin" --csv --header -j id --suffixes --type=anti a /dev/null | cmp - a
+	"$xjoin" --csv --header -j id --suffixes -a 2 /dev/null a | cmp - a
+}

@@ -33,6 +33,7 @@ void tuning_finish(struct settings *set)
 	bool check = o->order == SP_JOIN_CHECK;
 
 	check_unused(set);
+	suffixes_check(set);
 	if (o->algorithm == SP_JOIN_AUTO && (set->form.plain || check))
 		o->algorithm = SP_JOIN_MERGE;
 	if (o->algorithm == SP_JOIN_MERGE) {

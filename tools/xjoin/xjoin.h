@@ -8,6 +8,7 @@
  *	operands.c  files, and the obsolescent arguments among them
  *	form.c      what the library reads (spindle/joinform.h), with its errors
  *	further.c   --then, files 3 and up
+ *	suffixes.c  --suffixes, for names of columns
  *	timeline.c  the file of --timeline
  *	run.c       joining; errors as GNU join's messages
  */
@@ -33,6 +34,8 @@ struct settings {
 	size_t noperands;
 	struct sp_batch ahead[2]; /* records read for names of columns */
 	struct sp_join_then then[SP_JOIN_FILES_MAX - 2];
+	const char *suffixes[SP_JOIN_FILES_MAX]; /* of --suffixes */
+	size_t nsuffixes;
 	bool disorder;	     /* disorder was reported */
 	char *index_command; /* command that builds a missing index; NULL: none */
 	const char *output, *timeline;
@@ -67,6 +70,10 @@ void form_finish(struct settings *set);
 
 /* further.c: adds a file of --then to settings, the struct settings. */
 void then_add(void *settings, const char *name, const char *text);
+
+/* suffixes.c: sets the suffixes of files in settings, the struct settings; checks their number. */
+void suffixes_set(void *settings, const char *option, const char *text);
+void suffixes_check(const struct settings *set);
 
 /* settings.c: the rows of struct settings. */
 extern const struct setting xjoin_settings[];

@@ -126,6 +126,12 @@ struct sp_join_opts {
 	 * them.  With csv, a key or column beyond the header is SP_EFORMAT.
 	 */
 	bool header;
+	/*
+	 * With header: for each file, the text that is appended to those names in its header that
+	 * several columns of the result have.  Names that are equal afterwards are SP_EFORMAT.
+	 * NULL: names are not changed.
+	 */
+	const char *const *suffixes;
 	enum sp_join_order order;
 	/* NULL: key, rest of file 1, rest of file 2; binary records: the whole records. */
 	const struct sp_join_column *columns;

@@ -6,6 +6,7 @@
 #include "base/minmax.h"
 #include "join/plan/plan.h"
 #include "join/input/inputs.h"
+#include "join/input/suffixes.h"
 #include "rec/header.h"
 
 void sp__header_pass(struct sp__source *src, const char *end)
@@ -117,8 +118,9 @@ static int check_header(struct sp__join_inputs *in, struct sp__result *out, unsi
 			sp__header_uncut(e->fields[file].n, (unsigned char)e->cut.sep[0], uncut));
 }
 
+/* copies, renamed: buffers for the header of each file. */
 static int all_first_lines(struct sp__join_inputs *in, struct sp__result *out,
-			   struct sp__bytes *copies)
+			   struct sp__bytes *copies, struct sp__bytes *renamed)
 {
 	const struct sp__line *of[SP_JOIN_FILES_MAX] = { 0 };
 	struct sp__line first[SP_JOIN_FILES_MAX] = { 0 };
@@ -140,21 +142,30 @@ static int all_first_lines(struct sp__join_inputs *in, struct sp__result *out,
 		if (rc < 0)
 			return rc;
 	}
-	if (in->opts->header && any)
-		sp__emit_files(e, of);
+	if (!in->opts->header || !any)
+		return 0;
+	if (in->opts->suffixes) {
+		int rc = sp__suffixes_append(e, of, first, renamed, in->env->err);
+
+		if (rc < 0)
+			return rc;
+	}
+	sp__emit_files(e, of);
 	return 0;
 }
 
 static int first_lines(struct sp__join_inputs *in, struct sp__result *out)
 {
-	struct sp__bytes copies[SP_JOIN_FILES_MAX] = { 0 };
+	struct sp__bytes copies[SP_JOIN_FILES_MAX] = { 0 }, renamed[SP_JOIN_FILES_MAX] = { 0 };
 	int rc;
 
 	if (!in->opts->header && !out->emit.padded)
 		return 0;
-	rc = all_first_lines(in, out, copies);
-	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++)
+	rc = all_first_lines(in, out, copies, renamed);
+	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++) {
 		sp__bytes_release(&copies[i], NULL);
+		sp__bytes_release(&renamed[i], NULL);
+	}
 	return rc;
 }
 

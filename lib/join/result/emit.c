@@ -234,7 +234,7 @@ static void put_field(struct sp__emit *e, const struct sp__fields *f, size_t k)
 		put(e, f->at[k].p, f->at[k].n);
 }
 
-static bool is_key(const struct sp__emit *e, unsigned file, size_t k)
+bool sp__emit_is_key(const struct sp__emit *e, unsigned file, size_t k)
 {
 	if (file >= 2)
 		return e->opts->then[file - 2].key == k;
@@ -250,7 +250,7 @@ static void put_others(struct sp__emit *e, unsigned file)
 	size_t n = e->padded ? e->auto_fields[file] : f->n;
 
 	for (size_t k = 0; k < n; k++) {
-		if (is_key(e, file, k))
+		if (sp__emit_is_key(e, file, k))
 			continue;
 		put_separator(e);
 		put_field(e, f, k);

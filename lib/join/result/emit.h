@@ -89,6 +89,8 @@ void sp__emit_append(struct sp__emit *e, const char *data, size_t bytes, bool wh
 
 /* If padded: sets the columns of a file, from 0, to those of its first line. */
 int sp__emit_auto(struct sp__emit *e, unsigned file, const struct sp__line *first);
+/* True if field k of a file is one of its key. */
+bool sp__emit_is_key(const struct sp__emit *e, unsigned file, size_t k);
 /* Assembles one record of the result; a or b may be NULL. */
 void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b);
 /* Assembles one record of the result from a record of each file; NULL: no record. */
