@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # bash: a function that reads the words of the line.  It needs nothing of the package
-# bash-completion, which loads the file by its name.
+# bash-completion, which loads the file by its name.  columns: the file columns.bash.
 
 function names(  s) { # patterns of case
 	s = ""
@@ -25,6 +25,10 @@ $1 == "O" {
 	if ($5 == "")
 		next
 	what = $8 != "" ? "words='" $8 "'" : "action='" $9 "'"
+	if ($9 ~ /^column/) {
+		what = "words=$(_spindle_columns " substr($9, 8) "); [ -n \"$words\" ] || action=none"
+		has_columns = 1
+	}
 	if ($6) # only behind "="
 		optional = optional "\t'" $2 " --" $4 "=') " what " ;;\n"
 	else
@@ -35,17 +39,23 @@ END {
 	f = "_spindle_" tool
 	gsub(/-/, "_", f)
 	print "# Completion of " tool " for bash; made from its table of options."
+	while (has_columns && (getline line < columns) > 0)
+		if (line !~ /^# (SPDX|shellcheck)/)
+			print line
 	print f "()\n{"
 	print "\tlocal cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} option='' command=''"
-	print "\tlocal joined='' prefix='' words='' action=''" (commands != "" ? " word" : "")
+	print "\tlocal joined='' prefix='' words='' action='' typed=${COMP_LINE:0:COMP_POINT}" (commands != "" ? " word" : "")
 	print "\n\tCOMPREPLY=()"
 	if (commands != "") {
 		print "\tfor word in \"${COMP_WORDS[@]:1:COMP_CWORD - 1}\"; do"
 		print "\t\tcase \"" commands " \" in *\" $word \"*) command=$word && break ;; esac"
 		print "\tdone"
 	}
-	print "\t# Readline cuts words at \"=\", unless COMP_WORDBREAKS lacks it."
-	print "\tif [ \"$cur\" = '=' ]; then"
+	print "\ttyped=${typed##*[[:space:]]}"
+	print "\t# Readline cuts words at \"=\" and \":\", unless COMP_WORDBREAKS lacks them."
+	print "\tif [[ $typed == *sim:* && $COMP_WORDBREAKS == *:* ]]; then"
+	print "\t\tcur=sim:${typed##*sim:} words='" models "'"
+	print "\telif [ \"$cur\" = '=' ]; then"
 	print "\t\tcur='' option=$before joined=yes"
 	print "\telif [ \"$before\" = '=' ] && [ \"$COMP_CWORD\" -gt 2 ]; then"
 	print "\t\toption=${COMP_WORDS[COMP_CWORD - 2]} joined=yes"
@@ -81,6 +91,7 @@ END {
 	print "\telse"
 	print "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")"
 	print "\tfi"
+	print "\t[[ $typed != *sim:* || $COMP_WORDBREAKS != *:* ]] || COMPREPLY=(\"${COMPREPLY[@]#sim:}\")"
 	print "\t[ ${#COMPREPLY[@]} -eq 0 ] || COMPREPLY=(\"${COMPREPLY[@]/#/$prefix}\")"
 	print "\tcase ${COMPREPLY[*]-} in *[=:]) compopt -o nospace 2>/dev/null ;; esac"
 	print "}"

@@ -16,7 +16,7 @@ $1 == "O" {
 	options = options "complete -c " tool condition($2) ($3 == "" ? "" : " -s '" $3 "'") \
 		($4 == "" ? "" : " -l " $4) " -d " quoted($7)
 	if ($5 != "") {
-		files = $8 == "" && $9 != "none"
+		files = $8 == "" && $9 !~ /^(none|column)/
 		options = options ($6 ? "" : files ? " -r -F" : " -x") ($8 != "" ? " -a " quoted($8) : "")
 	}
 	options = options "\n"

@@ -57,6 +57,43 @@ completes() # KEYS WORDS
 	completes 'diskprobe --seed=inp\t' '<--seed=inp>'
 }
 
+@test "bash: TAB completes models of simulated devices" {
+	needs python3
+	completes 'xsort --volume=sim:atl\t' '<--volume=sim:atlas10k3-like>'
+	completes 'xsort --volume sim:atl\t in' '<--volume><sim:atlas10k3-like><in>'
+	completes 'xsort --volume=s\ttiny' '<--volume=sim:tiny>'
+	completes 'mmap-cube create --volume=s\tnea\t' '<create><--volume=sim:nearline6t-like>'
+	completes 'diskprobe --quick sim:che\t' '<--quick><sim:cheetah36es-like>'
+	completes 'aiobench run sim:ult\t-b 4K' '<run><sim:ultrastar36lzx-like><-b><4K>'
+	completes 'xsort --volume=bl\t' '<--volume=block:>'
+	for model in "$top"/lib/dev/models/*.json; do
+		grep -qE "sim:$(basename -s .json "$model")[ ')]" "$made/bash/xsort" "$made/zsh/_xsort" "$made/fish/xsort.fish"
+	done
+}
+
+@test "bash: TAB completes columns of the file of the line" {
+	needs python3
+	printf '\xef\xbb\xbf"a ""b, c",price,2nd,naïve,prime\r\n"x,price_of",1\n' >goods.csv
+	printf 'id;cost;price\nnotaname;1\n' >semi.csv
+	printf 'word  count\n' >blanks
+	completes 'xsort --csv --header goods.csv -k pric\t' '<--csv><--header><goods.csv><-k><price>'
+	completes 'xsort goods.csv --csv --header --key=prim\t' '<goods.csv><--csv><--header><--key=prime>'
+	completes 'xsort --csv --header -o input-of-one goods.csv -k na\t' '<--csv><--header><-o><input-of-one><goods.csv><-k><naïve>'
+	completes "xsort --csv --header -t ';' semi.csv -k c\t" '<--csv><--header><-t><;><semi.csv><-k><cost>'
+	completes "xsort --header -t';' semi.csv -k c\t" '<--header><-t;><semi.csv><-k><cost>'
+	completes 'xsort --header blanks -k c\t' '<--header><blanks><-k><count>'
+	completes 'xindex build --csv --header goods.csv -k prim\t' '<build><--csv><--header><goods.csv><-k><prime>'
+	completes "xjoin --header -t ';' semi.csv goods.csv -1 c\t-2 pri\t" '<--header><-t><;><semi.csv><goods.csv><-1><cost><-2><pri>'
+	completes "xjoin --header --csv semi.csv goods.csv -2 pric\t" '<--header><--csv><semi.csv><goods.csv><-2><price>'
+	# the file may follow the cursor
+	back=$'\2\2\2\2\2\2\2\2\2\2'
+	completes "xsort --csv --header -k pric goods.csv$back\t" '<--csv><--header><-k><price><goods.csv>'
+	# without a header or a file, and below the header, there is none
+	completes 'xsort --csv goods.csv -k pric\t' '<--csv><goods.csv><-k><pric>'
+	completes 'xsort --csv --header -k inp\t' '<--csv><--header><-k><inp>'
+	completes 'xsort --csv --header semi.csv -k nota\t' '<--csv><--header><semi.csv><-k><nota>'
+}
+
 @test "every option of every tool is completed by every shell" {
 	for tool in "$bin"/*; do
 		name=${tool##*/}
