@@ -116,6 +116,8 @@ const struct sp_report_field sp__io_config_fields[] = {
 	      "format of compressed inputs; auto: by their magic numbers; null: not compressed"),
 	MEMBER(run_opts, WORD, compress_output,
 	       "format of the compressed output; null: not compressed", .values = sp_packed_values),
+	MEMBER(run_opts, COUNT, compress_level,
+	       "level of the output's compression; 0: the default"),
 	{ 0 },
 };
 

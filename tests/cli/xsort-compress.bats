@@ -189,8 +189,8 @@ squeeze() # ARGUMENT...
 
 @test "a report tells the formats" {
 	needs jq
-	"$xsort" --decompress --compress-output=zstd -o out.zst --stats=stats in
-	jq -e '.config | .decompress == "auto" and .compress_output == "zstd"' stats
+	"$xsort" --decompress --compress-output=zstd:5 -o out.zst --stats=stats in
+	jq -e '.config | .decompress == "auto" and .compress_output == "zstd" and .compress_level == 5' stats
 	"$xsort" --stats=stats -o out in
-	jq -e '.config | has("decompress") and .decompress == null and .compress_output == null' stats
+	jq -e '.config | has("decompress") and .decompress == null and .compress_output == null and .compress_level == 0' stats
 }
