@@ -86,8 +86,13 @@ static int compare_one(const struct sp_keyset *ks, const struct sp__comp *c, con
 int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,
 		    size_t bbytes)
 {
+	const size_t skip = ks->pub.skip;
 	int diff = 0;
 
+	a += skip;
+	b += skip;
+	abytes -= skip;
+	bbytes -= skip;
 	for (size_t i = 0; i < ks->nkeys && !diff; i++) {
 		const struct sp__comp *c = &ks->comp[i];
 

@@ -305,13 +305,18 @@ static int encode_cased(const struct sp_keyset *ks, const char *rec, size_t byte
 int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		   struct sp__keybuf *buf)
 {
-	int rc;
+	const size_t skip = ks->pub.skip;
+	int rc = 0;
 
-	if (ks->plain && encode_plain(ks, rec, bytes, buf))
-		return 0;
-	buf->bytes = 0;
-	buf->tells = false;
-	rc = ks->encode(ks, rec, bytes, buf);
+	rec += skip;
+	bytes -= skip;
+	buf->reach -= sp__min(buf->reach, skip);
+	if (!ks->plain || !encode_plain(ks, rec, bytes, buf)) {
+		buf->bytes = 0;
+		buf->tells = false;
+		rc = ks->encode(ks, rec, bytes, buf);
+	}
+	buf->tells &= !skip;
 	if (__builtin_expect(bytes > SP__KEY_MAX, 0))
 		sp__keybuf_release_scratch(buf);
 	if (__builtin_expect(buf->bytes > SP__KEY_MAX, 0) && !buf->uncut)

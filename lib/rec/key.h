@@ -50,6 +50,7 @@ struct sp__keyset {
 	bool last_reverse;  /* ... in descending order */
 	bool last_collated; /* ... by strcoll(), not by their bytes */
 	bool exact;	    /* equal keys imply identical records, unless they are cut */
+	size_t skip;	    /* bytes at the start of a record that no key sees */
 };
 
 static inline const struct sp__keyset *sp__ks(const struct sp_keyset *ks)
@@ -82,6 +83,13 @@ static inline int sp__keybuf_reserve(struct sp__keybuf *buf, size_t more)
 		return 0;
 	return sp__keybuf_grow(buf, more);
 }
+
+/*
+ * Makes a key set for the same records behind `skip` other bytes each, such as a number.  In CSV
+ * these bytes are whole fields with their separators.  It has no last resort.  It borrows from ks;
+ * the caller frees it with free().  NULL: there is no memory.
+ */
+struct sp_keyset *sp__keyset_behind(const struct sp_keyset *ks, size_t skip);
 
 /* INPLACE: finds the slice. */
 void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, const char **key,

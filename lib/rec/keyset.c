@@ -262,6 +262,21 @@ void sp_keyset_free(struct sp_keyset *ks)
 	free(ks);
 }
 
+struct sp_keyset *sp__keyset_behind(const struct sp_keyset *ks, size_t skip)
+{
+	size_t bytes = sizeof(*ks) + ks->nkeys * sizeof(ks->comp[0]);
+	struct sp_keyset *behind = malloc(bytes);
+
+	if (!behind)
+		return NULL;
+	memcpy(behind, ks, bytes);
+	behind->pub.skip = skip;
+	behind->pub.whole = behind->pub.exact = behind->pub.last_resort = false;
+	if (ks->pub.format.kind == SP_REC_FIXED)
+		behind->pub.format.fixed_bytes += skip;
+	return behind;
+}
+
 int sp__key_separator(const struct sp_keyset *ks)
 {
 	return ks->separator;
@@ -356,6 +371,8 @@ void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, co
 	const struct sp_key *k = &ks->comp[0].key;
 	const char *end;
 
+	rec += ks->pub.skip;
+	bytes -= ks->pub.skip;
 	if (ks->pub.whole) {
 		*key = rec;
 		*key_bytes = bytes;

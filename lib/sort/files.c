@@ -14,6 +14,7 @@
 #include "flow/scan.h"
 #include "obs/progress.h"
 #include "rec/recfmt.h"
+#include "sort/firsts.h"
 #include "sort/form/parts.h"
 #include "sort/merge/divide.h"
 #include "sort/plan/plan.h"
@@ -534,6 +535,8 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	int rc;
 
 	err = err ? err : &own;
+	if (io->keep_order && !io->header_only)
+		return sp__firsts_run(opts, io, stats, err);
 	rc = run_job(opts, io, false, stats, err);
 	if (rc != SP__MISCUT)
 		return rc;

@@ -49,6 +49,26 @@ static void check_resume(const struct settings *set, const char *check)
 		die("%s with -R needs --random-source", resume);
 }
 
+/* Refuses what needs sorted records, or a plan of one sort. */
+static void check_keep_order(const struct settings *set, const char *check)
+{
+	static const char keep[] = "--keep-order";
+
+	if (!set->order.unique)
+		die("%s needs --unique", keep);
+	args_exclude(set->opts.count, "--count", true, keep);
+	args_exclude(set->check, check, true, keep);
+	args_exclude(set->merge, "-m", true, keep);
+	args_exclude(set->split, "--split", true, keep);
+	args_exclude(set->splitters, "--splitters", true, keep);
+	args_exclude(set->resume, "--resume", true, keep);
+	args_exclude(set->common.explain, "--explain", true, keep);
+	args_exclude(set->require_space, "--require-space", true, keep);
+	args_exclude(set->opts.run.volume, "--volume", true, keep);
+	args_exclude(set->opts.run.trace_path, "--trace", true, keep);
+	args_exclude(set->opts.run.trace_tasks_path, "--trace-tasks", true, keep);
+}
+
 void options_check(const struct settings *set)
 {
 	const char *c = set->check == 'C' ? "-C" : "-c", *a, *b;
@@ -73,6 +93,8 @@ void options_check(const struct settings *set)
 	args_exclude(set->require_space, "--require-space", set->opts.run.volume, "--volume");
 	args_exclude(set->opts.run.compress_output, "--compress-output", set->check, c);
 	args_exclude(set->opts.run.compress_output, "--compress-output", set->debug, "--debug");
+	if (set->keep_order)
+		check_keep_order(set, c);
 	split_check(set);
 	if (set->resume)
 		check_resume(set, c);

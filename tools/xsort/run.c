@@ -90,22 +90,30 @@ static void name_no_effects(const struct settings *set, struct sp_sort_stats *st
 		say_no_effects(list);
 }
 
+/* Returns the phase that writes the result to the terminal that shows the progress, or -1. */
+static int result_phase(const struct settings *set)
+{
+	if (progress_apart(set->split ? set->parts[0] : set->output))
+		return -1;
+	return set->keep_order ? SP_PHASE_RUN_FORMATION : SP_PHASE_MERGE;
+}
+
 int sort_run(struct settings *set)
 {
 	static struct sp_sort_stats stats;
-	const char *output = set->split ? set->parts[0] : set->output;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct progress progress = {
 		.phases = phase_names,
 		/* a merge has only the merge phase */
 		.weights = set->merge ? (const double[]){ 0, 1 } : (const double[]){ 1, 1 },
 		.nphases = SP_SORT_PHASES,
-		.result_phase = progress_apart(output) ? -1 : SP_PHASE_MERGE,
+		.result_phase = result_phase(set),
 	};
 	struct sp_sort_io io = {
 		.inputs = set->files,
 		.ninputs = set->nfiles,
 		.merge = set->merge,
+		.keep_order = set->keep_order,
 		.output = set->output,
 		.output_fd = STDOUT_FILENO,
 		.splitters = set->cuts,

@@ -210,6 +210,8 @@ const struct setting xsort_settings[] = {
 	  TO(order), .call = add_bkey },
 	{ "top", "N", "write only the first N records of the result", TO(opts.top),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, top) },
+	{ "keep-order", NULL, "with -u: in the order of the first occurrences, not sorted",
+	  TO(keep_order) },
 	{ "count", "NAME",
 	  "with -u: prefix each record with its number of occurrences; with --csv: a column NAME "
 	  "(count)",

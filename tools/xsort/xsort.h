@@ -47,7 +47,8 @@ struct settings {
 	const char *resume; /* directory of checkpoints, or NULL */
 	bool stdin_closed;
 	bool require_space;
-	bool top;		/* --top was given */
+	bool top; /* --top was given */
+	bool keep_order;
 	const char *count_name; /* of --count; NULL: the default */
 	uint64_t splitters;	/* number of parts; 0: no --splitters */
 	const char *split;	/* file of splitters; output is then a pattern of names: */

@@ -193,7 +193,14 @@ struct sp_splitters;
 struct sp_sort_io {
 	const char *const *inputs; /* paths; "-": standard input */
 	size_t ninputs;
-	bool merge;	    /* inputs are sorted already: merge them (-m) */
+	bool merge; /* inputs are sorted already: merge them (-m) */
+	/*
+	 * With unique only: the result has the first record of each key in the order of the input,
+	 * not of the keys.  Records are written while the input is read if the keys fit in memory,
+	 * and no input is decompressed or overwritten in place.  Otherwise the first records are
+	 * sorted a second time.  SP_EUNSUP: count, merge, splitters, resume, a volume, traces.
+	 */
+	bool keep_order;
 	const char *output; /* path (-o); NULL: output_fd */
 	int output_fd;
 	/*

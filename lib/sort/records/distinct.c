@@ -257,7 +257,7 @@ static void judge(struct sp__runbuf *rb)
 	const uint64_t times = rb->repeats ? TIMES_REPEATED : TIMES_GROUPS;
 	uint64_t each, max, expected;
 
-	if (d->looked < d->judge_at)
+	if (d->always || d->looked < d->judge_at)
 		return;
 	d->judge_at = d->looked + JUDGE_EACH;
 	each = rb->used / (rb->n + 1) + SP__ENTRY_COST + 2 * sizeof(*d->slots);

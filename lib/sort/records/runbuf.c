@@ -211,6 +211,12 @@ void sp__runbuf_collapse(struct sp__runbuf *rb)
 	rb->distinct.due = true;
 }
 
+void sp__runbuf_collapse_always(struct sp__runbuf *rb)
+{
+	sp__runbuf_collapse(rb);
+	rb->distinct.always = true;
+}
+
 bool sp__runbuf_extend(struct sp__runbuf *rb, size_t more)
 {
 	if (!sp__runbuf_collapses(rb))

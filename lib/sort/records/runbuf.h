@@ -91,6 +91,8 @@ void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity);
  * that pays.  Valid until the next use().
  */
 void sp__runbuf_collapse(struct sp__runbuf *rb);
+/* The same, even where it does not pay.  Not for COLLATED keys. */
+void sp__runbuf_collapse_always(struct sp__runbuf *rb);
 static inline bool sp__runbuf_collapses(const struct sp__runbuf *rb)
 {
 	return rb->distinct.nslots != 0;

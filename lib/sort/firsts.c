@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes the first record of each key, in the order of the input (keep_order).
+ *
+ * Algorithm: a table of keys (records/distinct.h) shows whether a record is the first one with its
+ * key; then it is written immediately.  When the table is full, its records and all later ones get
+ * a number and are sorted by key, which keeps the lowest number of each key.  These are sorted by
+ * number, and written except those that have been written before.
+ *
+ * A numbered record has its number before it, in 8 bytes that no record format interprets, and in
+ * CSV a separator after that.  So both sorts have a record format of their own, and the keys of the
+ * first are found behind the number.
+ *
+ * States: seeing (there is a table), sorting (by_key has a sort).
+ *
+ * Memory: the table and the first sort, then the two sorts, have 7/16 of the memory each; streams
+ * of input and output have the rest.
+ *
+ * Assumptions: numbers have 48 bits.
+ *
+ * Rejected: a table that is kept as a filter while records are sorted.  It is useless where keys
+ * are all different, and the first sort has tables of its own.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/output_set.h"
+#include "flow/scan.h"
+#include "obs/progress.h"
+#include "rec/collate.h"
+#include "run/memory.h"
+#include "sort/firsts.h"
+#include "sort/records/runbuf.h"
+#include "sort/result.h"
+#include "sort/state.h"
+
+#define NUMBER_BYTES 8u
+#define NUMBER_MAX_BYTES (NUMBER_BYTES + 1)
+#define DIGIT_BITS 6u
+#define SHARE(bytes) ((bytes) / 16 * 7)
+#define HUGE_BYTES (UINT64_C(16) << 20)
+
+struct firsts {
+	struct sp_sort_opts opts;
+	const struct sp_sort_io *io;
+	struct sp_errinfo *err;
+	struct sp__env env;
+	struct sp__waits waits;
+	struct sp__scan *scan;
+	struct sp__sort_result result;
+	struct sp__progress progress;
+	uint64_t total_bytes, begin_ns;
+
+	bool hold; /* write nothing before the input has ended */
+	struct sp__runbuf seen;
+	char *memory; /* of `seen`; NULL: there is no table */
+	size_t share; /* bytes for the table, or for a sort */
+
+	struct sp_keyset *keys; /* behind the number */
+	struct sp__sorter by_key, by_number;
+	size_t head;   /* bytes of a number */
+	char digit;    /* bits that all digits of a number have */
+	uint64_t next; /* number of the next record */
+
+	uint64_t bytes; /* put so far */
+	uint64_t written, written_bytes;
+};
+
+/* Writes a number with its separator; returns its length. */
+static void put_number(const struct firsts *f, char *to, uint64_t n)
+{
+	for (unsigned i = NUMBER_BYTES; i-- > 0; n >>= DIGIT_BITS)
+		to[i] = (char)((unsigned char)f->digit | (n & ((1u << DIGIT_BITS) - 1)));
+	if (f->head > NUMBER_BYTES)
+		to[NUMBER_BYTES] = f->opts.format.separator;
+}
+
+static uint64_t get_number(const char *from)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < NUMBER_BYTES; i++)
+		n = n << DIGIT_BITS | ((unsigned char)from[i] & ((1u << DIGIT_BITS) - 1));
+	return n;
+}
+
+static bool full(const struct firsts *f)
+{
+	return f->opts.top && f->written == f->opts.top;
+}
+
+static int write_record(struct firsts *f, const char *rec, size_t bytes)
+{
+	if (full(f))
+		return 0;
+	f->written++;
+	f->written_bytes += bytes;
+	return sp__result_put(&f->result, &(struct sp_batch){ rec, bytes });
+}
+
+/* Writes the header, whose end is known with the first batch. */
+static int begin_result(struct firsts *f)
+{
+	struct sp__wstream_opts writing;
+	struct sp_batch header;
+	int rc;
+
+	if (f->result.stream)
+		return 0;
+	writing = sp__env_writing(&f->env);
+	writing.expected_bytes = f->hold ? 0 : f->total_bytes;
+	rc = sp__result_begin(&f->result, &writing);
+	sp__scan_header(f->scan, &header);
+	return rc < 0 ? rc : sp__result_put_header(&f->result, &header);
+}
+
+/* Writes the records of the table from number `from` on. */
+static int write_seen(struct firsts *f, size_t from)
+{
+	int rc = begin_result(f);
+
+	for (size_t i = from; !rc && i < f->seen.n; i++) {
+		size_t bytes;
+		const char *rec =
+			sp__runbuf_record(&f->seen, &f->seen.entries[f->seen.n - 1 - i], &bytes);
+
+		rc = write_record(f, rec, bytes);
+	}
+	return rc;
+}
+
+/* Returns the options of a sort of numbered records. */
+static struct sp_sort_opts numbered(const struct firsts *f)
+{
+	struct sp_sort_opts o = f->opts;
+
+	o.run.memory_bytes = f->share;
+	o.run.decompress = SP_PACKED_NONE;
+	o.run.compress_output = SP_PACKED_NONE;
+	o.record_bytes += o.record_bytes ? f->head : 0;
+	if (o.format.kind == SP_REC_FIXED)
+		o.format.fixed_bytes += f->head;
+	return o;
+}
+
+static int open_by_key(struct firsts *f)
+{
+	struct sp_sort_opts o = numbered(f);
+
+	f->keys = sp__keyset_behind(f->opts.keys, f->head);
+	if (!f->keys)
+		return sp__err(f->err, -ENOMEM, "allocate", NULL, -1);
+	o.keys = f->keys;
+	o.top = 0;
+	return sp__sort_new(&f->by_key.sort, &o, NULL, f->err);
+}
+
+static int open_by_number(struct firsts *f)
+{
+	struct sp_sort_opts o = numbered(f);
+	struct sp_key number = { .echar = NUMBER_BYTES };
+	struct sp_keyset_opts order = { .format = o.format,
+					.keys = &number,
+					.nkeys = 1,
+					.separator = -1,
+					.stable = true,
+					.bytes = true };
+
+	if (o.format.kind == SP_REC_FIXED)
+		number = (struct sp_key){ .type = SP_KEY_BYTES, .length = NUMBER_BYTES };
+	o.unique = false;
+	o.input_bytes = f->by_key.sort->shared.stats.input_bytes;
+	return sp__sorter_open(&f->by_number, &order, &o, NULL, f->err);
+}
+
+static int number_record(struct firsts *f, const char *rec, size_t bytes)
+{
+	char *to = sp__sorter_space(&f->by_key, f->head + bytes);
+
+	if (!to)
+		return -ENOMEM;
+	put_number(f, to, f->next++);
+	memcpy(to + f->head, rec, bytes);
+	return sp__sorter_add(&f->by_key, f->head + bytes);
+}
+
+/* Numbers and puts the records of a batch. */
+static int number_batch(struct firsts *f, const char *data, size_t bytes)
+{
+	const char *end = data + bytes, *next;
+	int rc = 0;
+
+	for (; !rc && data < end; data = next) {
+		next = sp__rec_end(&f->opts.format, data, (size_t)(end - data));
+		rc = number_record(f, data, (size_t)(next - data));
+	}
+	return rc;
+}
+
+static void free_table(struct firsts *f)
+{
+	if (f->memory)
+		sp__budget_credit(&f->env.budget, f->share);
+	sp__pages_free(f->memory, f->share);
+	f->memory = NULL;
+}
+
+/* Puts the records of the full table into the first sort. */
+static int start_sorting(struct firsts *f)
+{
+	int rc = open_by_key(f);
+
+	for (size_t i = 0; !rc && f->memory && i < f->seen.n; i++) {
+		size_t bytes;
+		const char *rec =
+			sp__runbuf_record(&f->seen, &f->seen.entries[f->seen.n - 1 - i], &bytes);
+
+		rc = number_record(f, rec, bytes);
+	}
+	free_table(f);
+	return rc;
+}
+
+/* Looks up a batch; sets how many of its bytes the table took. */
+static int look_up(struct firsts *f, const struct sp_batch *batch, size_t *taken)
+{
+	size_t before = f->seen.n;
+	int rc = sp__runbuf_add(&f->seen, batch->data, batch->bytes, taken);
+
+	if (rc < 0)
+		return sp__err(f->err, rc, "allocate", NULL, -1);
+	if (f->seen.added.records != f->seen.n + f->seen.dropped.records)
+		return sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
+	return f->hold ? 0 : write_seen(f, before);
+}
+
+static int take(struct firsts *f, const struct sp_batch *batch)
+{
+	size_t taken = 0;
+	int rc = f->memory ? look_up(f, batch, &taken) : 0;
+
+	f->bytes += batch->bytes;
+	if (rc < 0 || (f->memory && taken == batch->bytes))
+		return rc;
+	if (!f->by_key.sort)
+		rc = start_sorting(f);
+	return rc ? rc : number_batch(f, batch->data + taken, batch->bytes - taken);
+}
+
+/* Reads the input, up to the record that completes the result. */
+static int take_input(struct firsts *f)
+{
+	struct sp__iter it = { f->scan, sp__scan_next };
+	struct sp_batch batch;
+	int rc;
+
+	while ((rc = sp__iter_next(&it, &f->waits, &batch)) == SP_READY) {
+		rc = take(f, &batch);
+		if (rc < 0 || full(f))
+			return rc;
+		sp__progress_report(&f->progress, SP_PHASE_RUN_FORMATION, sp__scan_bytes(f->scan),
+				    f->total_bytes);
+	}
+	if (rc == SP_END && f->bytes != sp__scan_owed(f->scan))
+		return sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
+	return rc;
+}
+
+/* Puts the first record of each key into the second sort. */
+static int sort_again(struct firsts *f)
+{
+	struct sp_batch batch;
+	int rc = sp__sorter_finish(&f->by_key);
+
+	if (!rc)
+		rc = open_by_number(f);
+	while (!rc && (rc = sp__sort_get_next(f->by_key.sort, &batch)) == SP_READY) {
+		rc = sp__sort_put_all(f->by_number.sort, &batch);
+		rc = rc < 0 ? rc : 0;
+	}
+	return rc < 0 ? rc : sp_sort_finish(f->by_number.sort);
+}
+
+/* Writes the records of a batch of the second sort, without their numbers. */
+static int write_numbered(struct firsts *f, const struct sp_batch *batch, uint64_t already)
+{
+	struct sp_recfmt format = numbered(f).format;
+	const char *p = batch->data, *end = p + batch->bytes, *next;
+	int rc = 0;
+
+	for (; !rc && p < end; p = next) {
+		next = sp__rec_end(&format, p, (size_t)(end - p));
+		if (get_number(p) >= already)
+			rc = write_record(f, p + f->head, (size_t)(next - p) - f->head);
+	}
+	return rc;
+}
+
+static int write_sorted(struct firsts *f)
+{
+	const uint64_t already = f->written;
+	struct sp_batch batch;
+	int rc = sort_again(f);
+
+	if (!rc)
+		rc = begin_result(f);
+	while (!rc && (rc = sp__sort_get_next(f->by_number.sort, &batch)) == SP_READY) {
+		rc = write_numbered(f, &batch, already);
+		sp__progress_report(&f->progress, SP_PHASE_MERGE, f->written_bytes, f->bytes);
+	}
+	if (rc == SP_END && !f->opts.top &&
+	    f->written != f->by_number.sort->shared.balance.given.records)
+		return sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
+	return rc < 0 ? rc : 0;
+}
+
+/* True if nothing can be written while the input is read. */
+static bool must_hold(const struct firsts *f)
+{
+	struct stat in;
+
+	/* Damage can be found late. */
+	if (f->opts.run.decompress)
+		return true;
+	for (size_t i = 0; i < f->io->ninputs; i++) {
+		const char *name = f->io->inputs[i];
+
+		if ((strcmp(name, "-") ? stat(name, &in) : fstat(0, &in)) == 0 &&
+		    sp__result_overwrites(&f->result, &in))
+			return true;
+	}
+	return false;
+}
+
+static int open_table(struct firsts *f)
+{
+	/* Without a byte key a record cannot be in the table. */
+	if (sp__ks(f->opts.keys)->form == SP__KEY_COLLATED)
+		return 0;
+	f->memory = sp__pages_alloc(f->share, f->total_bytes >= HUGE_BYTES);
+	if (!f->memory)
+		return sp__err(f->err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_charge(&f->env.budget, f->share);
+	sp__runbuf_init(&f->seen, f->opts.keys);
+	sp__runbuf_use(&f->seen, f->memory, f->share);
+	sp__runbuf_collapse_always(&f->seen);
+	return 0;
+}
+
+static int open_scan(struct firsts *f)
+{
+	const struct sp_sort_io *io = f->io;
+	struct sp__scan_opts o = { .format = f->opts.format,
+				   .inputs = io->inputs,
+				   .ninputs = io->ninputs,
+				   .header_records = io->header_records,
+				   .header_first = io->header_first,
+				   .separator = sp__key_separator(f->opts.keys),
+				   .ahead = io->ahead,
+				   .stream = sp__env_reading(&f->env),
+				   .waits = &f->waits,
+				   .err = f->err };
+
+	o.stream.whole = true;
+	return sp__scan_open(&f->scan, &o);
+}
+
+static int check(const struct firsts *f)
+{
+	const struct sp_sort_opts *o = &f->opts;
+	const char *with = !o->unique		     ? "without unique"
+			   : o->count		     ? "with count"
+			   : f->io->merge	     ? "for a merge"
+			   : f->io->splitters	     ? "with parts"
+			   : f->io->resume	     ? "with checkpoints"
+			   : o->run.volume	     ? "with a volume"
+			   : o->run.trace_path	     ? "with a trace"
+			   : o->run.trace_tasks_path ? "with a log of tasks"
+						     : NULL;
+
+	if (with)
+		return sp__errf(f->err, SP_EUNSUP, "plan", NULL, -1,
+				"the order of the input cannot be kept %s", with);
+	return sp__output_set_check(f->io->output, NULL, NULL, f->io->inputs, f->io->ninputs,
+				    f->err);
+}
+
+static int open_all(struct firsts *f)
+{
+	bool all;
+	int rc = check(f);
+
+	if (rc < 0)
+		return rc;
+	f->total_bytes =
+		sp__inputs_bytes(f->io->inputs, f->io->ninputs, f->opts.run.decompress, &all);
+	if (!all)
+		f->total_bytes = 0;
+	sp_sort_expect(&f->opts, f->io->inputs, f->io->ninputs);
+	rc = sp__env_open(&f->env, &f->opts.run, f->err);
+	f->share = SHARE(sp__working_memory(&f->opts.run, f->opts.run.memory_bytes)) & ~4095u;
+	if (!rc)
+		rc = sp__result_prepare(&f->result);
+	f->hold = !rc && must_hold(f);
+	if (!rc)
+		rc = open_table(f);
+	return rc ? rc : open_scan(f);
+}
+
+static int run(struct firsts *f)
+{
+	int rc = open_all(f);
+
+	if (!rc)
+		rc = take_input(f);
+	if (rc < 0)
+		return rc;
+	if (f->by_key.sort)
+		rc = write_sorted(f);
+	else
+		rc = write_seen(f, f->hold ? 0 : f->seen.n);
+	if (!rc)
+		rc = sp__collate_check(f->opts.keys, f->err);
+	if (!rc)
+		rc = sp__result_finish(&f->result);
+	return rc ? rc : sp__result_commit(&f->result);
+}
+
+/* Adds the resources of the second sort to those of the first. */
+static void note_sort(struct sp_sort *sort, struct sp_sort_stats *st)
+{
+	struct sp_sort_stats s;
+
+	if (!sort)
+		return;
+	sp__sort_stats(sort, &s, false);
+	st->runs += s.runs;
+	st->spilled_runs += s.spilled_runs;
+	st->merges += s.merges;
+	st->merge_passes += s.merge_passes;
+	st->cluster_reads += s.cluster_reads;
+	st->demand_reads += s.demand_reads;
+	st->spill_recycled_bytes += s.spill_recycled_bytes;
+	st->run.read_requests += s.run.read_requests;
+	st->run.read_bytes += s.run.read_bytes;
+	st->run.write_requests += s.run.write_requests;
+	st->run.write_bytes += s.run.write_bytes;
+	st->run.spill_read_bytes += s.run.spill_read_bytes;
+	st->run.spill_write_bytes += s.run.spill_write_bytes;
+	st->run.spill_peak_bytes += s.run.spill_peak_bytes;
+}
+
+static void note(struct firsts *f, struct sp_sort_stats *st)
+{
+	struct sp__io_counters c;
+
+	*st = (struct sp_sort_stats){ 0 };
+	if (f->by_key.sort)
+		sp__sort_stats(f->by_key.sort, st, false);
+	else
+		(void)!sp_sort_plan(&f->opts, &st->plan, NULL);
+	note_sort(f->by_number.sort, st);
+	sp__env_note(&f->env, &st->run, f->io->device_counters);
+	if (f->scan) {
+		sp__scan_counters(f->scan, &c);
+		sp__env_note_io(&st->run, &c);
+	}
+	sp__result_counters(&f->result, &c);
+	sp__env_note_io(&st->run, &c);
+	st->records = f->by_key.sort ? f->seen.dropped.records + f->next : f->seen.added.records;
+	st->collapsed += f->seen.dropped.records;
+	st->output_records = f->written;
+	st->input_bytes = f->bytes;
+	st->output_bytes = f->written_bytes;
+	st->run.elapsed_s = (double)(sp__now_ns() - f->begin_ns) * 1e-9;
+}
+
+int sp__firsts_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
+		   struct sp_sort_stats *stats, struct sp_errinfo *err)
+{
+	/* No digit is the separator, which would end the number. */
+	const bool csv = opts->format.kind == SP_REC_CSV;
+	const unsigned char separator = csv ? (unsigned char)opts->format.separator : 0;
+	struct firsts f = { .opts = *opts,
+			    .io = io,
+			    .err = err,
+			    .result = { .io = io, .err = err },
+			    .progress = { .tell = io->progress,
+					  .arg = io->progress_arg,
+					  .phase = -1,
+					  .last = SP_PHASE_MERGE },
+			    .head = csv ? NUMBER_MAX_BYTES : NUMBER_BYTES,
+			    .digit = (char)(separator < 0x80 || separator >= 0xC0 ? 0x80 : 0xC0),
+			    .begin_ns = sp__now_ns() };
+	int rc = run(&f), closed;
+
+	if (stats)
+		note(&f, stats);
+	sp__result_close(&f.result);
+	sp__scan_close(f.scan);
+	sp__runbuf_release(&f.seen);
+	free_table(&f);
+	(void)sp__sorter_close(&f.by_number);
+	(void)sp__sorter_close(&f.by_key);
+	free(f.keys);
+	closed = sp__env_close(&f.env);
+	return rc < 0 ? rc : closed;
+}

@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# xsort -u --keep-order: the first record of each key, in the order of the input, as a hash in awk
+# finds it; whatever the memory and the number of threads.
+. "$BATS_TEST_DIRNAME/suite.bash"
+
+setup() { begin_test tmp; }
+
+# repeats RECORDS GROUPS
+repeats()
+{
+	awk -v n="$1" -v g="$2" 'BEGIN { srand(3); for (i = 0; i < n; i++) {
+		k = int(rand() * g); printf "%06d the group of these lines, %s\n", k, k % 7 } }'
+}
+
+# keeps OPTION...: the records of "in" are those of "want"; by file, pipe and in place.
+keeps()
+{
+	local memory threads
+
+	for memory in 64K 3M 1G; do
+		for threads in 1 3; do
+			"$xsort" -u --keep-order -S $memory --parallel=$threads "$@" in | cmp - want
+		done
+		cat in | "$xsort" -u --keep-order -S $memory "$@" | cmp - want
+		cp in over
+		"$xsort" -u --keep-order -S $memory "$@" -o over over
+		cmp over want
+		ln -f over link
+		cp in over
+		"$xsort" -u --keep-order -S $memory "$@" -o over over
+		cmp link want
+	done
+	[ -z "$(ls tmp)" ]
+}
+
+refused() # MESSAGE OPTION...
+{
+	local message=$1
+
+	shift
+	run "$xsort" "$@"
+	[ "$status" -eq 2 ] && [ "$output" = "xsort: $message" ] || { echo "$output"; return 1; }
+}
+
+@test "lines in the order of their first occurrences" {
+	repeats 60000 20000 >in
+	awk '!seen[$0]++' in >want
+	keeps
+	# repeated late, and all different
+	seq 60000 | awk '{ print $1 * 7919 % 50021 }' >in
+	awk '!seen[$0]++' in >want
+	keeps
+	seq 60000 | awk '{ print $1 * 7919 % 100003 }' >in
+	cp in want
+	keeps
+	: >in
+	: >want
+	keeps
+}
+
+@test "keys, as sorting by key and then by line number keeps them" {
+	repeats 60000 20000 >in
+	awk '!seen[$7]++' in >want
+	keeps -k7,7
+	awk '!seen[substr($0, 3, 3) + 0]++' in >want
+	keeps -k1.3,1.5n
+	keeps -k1.3,1.5nr
+	cat -n in | sort -s -u -t, -k2,2 | sort -n | cut -f2- >want
+	keeps -t, -k2,2 -k2,2
+	awk '{ if (NR % 2) print tolower($7 $1 "abc"); else print toupper($7 $1 "abc") }' in >more
+	mv more in
+	awk '!seen[toupper($0)]++' in >want
+	keeps -f
+	keeps -f -r
+	awk '!seen[toupper(substr($0, 1, 4))]++' in >want
+	keeps -k1.1,1.4f
+	awk '!seen[substr($0, 1, 5)]++' in >want
+	keeps -k1.1,1.5V -k1.2,1.3r
+}
+
+@test "every kind of record" {
+	repeats 60000 20000 | head -n 40000 >lines
+	tr '\n' '\0' <lines >in
+	awk 'BEGIN { RS = ORS = "\0" } !seen[$0]++' in >want
+	keeps -z
+	# a name with a newline in quotes; keys are unquoted before they are compared
+	awk 'BEGIN { print "n,k" } { printf "\"%s\n\"\"\",%s%s%s\n", $1, NR % 2 ? "\"" : "", $1 % 5000,
+		NR % 2 ? "\"" : "" }' lines >in
+	awk 'NR == 1 { print; next } NR % 2 == 0 { first = $0; next }
+		{ k = $0; sub(/.*,/, "", k); gsub(/"/, "", k) } !seen[k]++ { print first; print }' in >want
+	keeps --csv --header -k k
+	tail -n +2 in | awk 'NR % 2 { first = $0; next } !seen[first $0]++ { print first; print }' >want
+	sed -i 1d in
+	keeps --csv
+	awk '{ printf "%s", substr($0, 1, 10) }' lines >in
+	awk '!seen[substr($0, 1, 10)]++ { printf "%s", substr($0, 1, 10) }' lines >want
+	keeps --record-size=10
+	awk '!seen[substr($0, 2, 4)]++ { printf "%s", substr($0, 1, 10) }' lines >want
+	keeps --record-size=10 --bkey=1:4:u32be
+}
+
+@test "a separator of any byte" {
+	local byte
+
+	for byte in '\200' '\277' '\300' '\377'; do
+		repeats 20000 9000 | LC_ALL=C awk -v s="$(printf "$byte")" '{ print $1 s $7 s "x" }' >in
+		awk '!seen[$0]++' in >want
+		"$xsort" -u --keep-order --csv -t "$(printf "$byte")" -S 64K in | cmp - want
+		"$xsort" -u --keep-order --csv -t "$(printf "$byte")" -k1 -k3 -S 64K in | cmp - want
+	done
+}
+
+@test "several files, headers and long records" {
+	repeats 3000 2000 >a
+	repeats 6000 3000 >b
+	{ head -c 2000000 /dev/zero | tr '\0' x; echo; } >c
+	awk '!seen[$0]++' a c b c a >want
+	"$xsort" -u --keep-order -S 64K a c b c a | cmp - want
+	"$xsort" -u --keep-order a c b c a | cmp - want
+	for f in a b; do sed -i '1i number text' $f; done
+	{ echo number text; awk 'FNR > 1 && !seen[$0]++' a b; } >want
+	"$xsort" -u --keep-order --header -S 64K a b | cmp - want
+	"$xsort" -u --keep-order --header a b | cmp - want
+	"$xsort" -u --keep-order --header --top=0 a b | cmp - <(head -n 1 a)
+}
+
+@test "--top stops at the first records, and reads no more" {
+	repeats 60000 20000 >in
+	awk '!seen[$0]++' in >want
+	for n in 1 2 100 9000 18000 50000; do
+		"$xsort" -u --keep-order --top=$n -S 64K in | cmp - <(head -n $n want)
+		"$xsort" -u --keep-order --top=$n in | cmp - <(head -n $n want)
+	done
+	[ "$(yes | "$xsort" -u --keep-order --top=1)" = y ]
+}
+
+@test "compressed inputs and outputs; a damaged one writes nothing" {
+	needs gzip
+	repeats 60000 20000 >in
+	awk '!seen[$0]++' in >want
+	gzip -k in
+	"$xsort" -u --keep-order --decompress -S 3M in.gz | cmp - want
+	"$xsort" -u --keep-order --compress-output=gzip -S 3M in | gzip -d | cmp - want
+	head -c 100000 in.gz >cut.gz
+	run "$xsort" -u --keep-order --decompress cut.gz
+	[ "$status" -eq 2 ]
+	[ "$(wc -l <<<"$output")" -eq 1 ]
+}
+
+@test "a full device, a closed pipe and a signal leave nothing behind" {
+	repeats 60000 50000 >in
+	cp in out
+	run "$xsort" -u --keep-order -S 64K in -o /dev/full
+	[ "$status" -eq 2 ]
+	[[ "$output" = *"No space left on device"* ]]
+	run bash -c "'$xsort' -u --keep-order in | head -n 1"
+	[ "$output" = "$(head -n 1 in)" ]
+	mkfifo pipe
+	exec 9<>pipe
+	"$xsort" -u --keep-order -S 64K pipe -o out 9>&- &
+	cat in >&9
+	kill -TERM $!
+	wait $! || [ $? -eq 143 ]
+	exec 9>&-
+	cmp in out
+	[ -z "$(ls tmp)" ]
+	[ "$(echo *)" = "in out pipe tmp" ]
+}
+
+@test "what has no order of the input is refused" {
+	echo a >in
+	refused "--keep-order needs --unique" --keep-order in
+	refused "options '--count' and '--keep-order' are incompatible" -u --count --keep-order in
+	refused "options '-c' and '--keep-order' are incompatible" -u -c --keep-order in
+	refused "options '-m' and '--keep-order' are incompatible" -u -m --keep-order in
+	refused "options '--explain' and '--keep-order' are incompatible" -u --explain --keep-order in
+}
+
+@test "the report counts records once" {
+	repeats 60000 20000 >in
+	for memory in 64K 1G; do
+		"$xsort" -u --keep-order -S $memory --stats=r.json in >out
+		[ "$(value records)" = 60000 ]
+		[ "$(value output_records)" = "$(wc -l <out)" ]
+		[ "$(value input_bytes)" = "$(wc -c <in)" ]
+		[ "$(value output_bytes)" = "$(wc -c <out)" ]
+	done
+}
