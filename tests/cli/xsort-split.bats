@@ -136,7 +136,7 @@ refused() # MESSAGE OPTION...
 	printf '3\n2\n' >s
 	refused '--split needs -o' --split=s in
 	refused '--split=4: there is no such file of splitters: --splitters=4 makes one for 4 parts' --split=4 -o p%d in
-	refused "-o 'p%02d': --splitters writes one file of splitters; --split=FILE writes the parts" --splitters=4 -o p%02d in
+	refused "-o 'p%02d': --splitters writes one file of splitters; --split=FILE or --parts=P writes the parts" --splitters=4 -o p%02d in
 	[ ! -e p%02d ]
 	refused "options '-c' and '--split' are incompatible" -c --split=s -o p%d in
 	refused "options '-C' and '--split' are incompatible" -C --split=s -o p%d in
@@ -318,4 +318,47 @@ even()
 	refused 'fifo: not a regular file, so it cannot be sampled: write it to a file first' --splitters=2 fifo
 	refused 'in: length is not a multiple of the record size 1000003' --record-size=1000003 --splitters=2 in
 	[ ! -e t ]
+}
+
+@test "--parts: as many files as requested, of about equal size, that are the sort of the whole" {
+	local options parts part
+
+	for options in "-n" "-k2,2n -s" "-k1,1nr -u" "-k1,1n -u --count" "-S 1M" "--parallel=3 -k3,3n"; do
+		# shellcheck disable=SC2086 # several options
+		"$xsort" $options in >want
+		for parts in 1 2 7; do
+			rm -f part*
+			# shellcheck disable=SC2086
+			"$xsort" $options --parts=$parts -o part%02d in
+			[ "$(ls part* | wc -l)" -eq "$parts" ]
+			cat part* | cmp - want
+		done
+	done
+	rm -f part*
+	"$xsort" --parts=4 --seed=5 -o part%d in
+	for part in part*; do
+		[ "$(wc -c <$part)" -gt $(($(wc -c <in) / 5)) ]
+	done
+	sort in | cmp - <(cat part*)
+	# the same as in two commands
+	"$xsort" --splitters=4 --seed=5 -o s in
+	"$xsort" --split=s -o two%d in
+	for part in 0 1 2 3; do cmp part$part two$part; done
+	{ echo number,name; tr ' ' ',' <in; } >named
+	"$xsort" --csv --header -k name:n --parts=3 -o named%d <named
+	cat named? | cmp - <("$xsort" --csv --header -k name:n named)
+	[ -z "$(ls tmp)" ]
+}
+
+@test "--parts refuses what has no offsets or no names" {
+	refused "-: not a regular file, so it cannot be sampled: write it to a file first" \
+		--parts=2 -o part%d - < <(cat in)
+	refused "--parts needs -o" --parts=2 in
+	refused "-o 'x': with --parts the name has exactly one %d, %Nd or %0Nd, and %% for a percent sign" \
+		--parts=2 -o x in
+	refused "options '--parts' and '--decompress' are incompatible" --parts=2 --decompress -o x%d in
+	refused "options '--split' and '--parts' are incompatible" --parts=2 --split=s -o x%d in
+	refused "options '--parts' and '--splitters' are incompatible" --parts=2 --splitters=2 in
+	refused "options '--top' and '--parts' are incompatible" --parts=2 --top=1 -o x%d in
+	[ "$(ls)" = "$(printf '%s\n' in tmp)" ]
 }

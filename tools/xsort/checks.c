@@ -31,6 +31,7 @@ static void check_resume(const struct settings *set, const char *check)
 	args_exclude(set->check, check, true, resume);
 	args_exclude(set->debug, "--debug", true, resume);
 	args_exclude(set->split, "--split", true, resume);
+	args_exclude(set->cut_into, "--parts", true, resume);
 	args_exclude(set->splitters, "--splitters", true, resume);
 	args_exclude(set->opts.run.volume, "--volume", true, resume);
 	/* an offset in a compressed input or output cannot be found again */
@@ -60,6 +61,7 @@ static void check_keep_order(const struct settings *set, const char *check)
 	args_exclude(set->check, check, true, keep);
 	args_exclude(set->merge, "-m", true, keep);
 	args_exclude(set->split, "--split", true, keep);
+	args_exclude(set->cut_into, "--parts", true, keep);
 	args_exclude(set->splitters, "--splitters", true, keep);
 	args_exclude(set->resume, "--resume", true, keep);
 	args_exclude(set->common.explain, "--explain", true, keep);

@@ -164,7 +164,7 @@ static void check_one_output(const struct settings *set, const char *output)
 
 void files_check_output(const struct settings *set)
 {
-	if (!set->split)
+	if (!set->parts)
 		check_one_output(set, set->output);
 	for (size_t i = 0; i < set->nparts; i++)
 		check_one_output(set, set->parts[i]);

@@ -84,7 +84,7 @@ static void name_no_effects(const struct settings *set, struct sp_sort_stats *st
 	    stats->plan.placement != SP_PLACE_SEMISEQ)
 		sp_no_effects_add(list, "--placement",
 				  "runs of replacement selection differ in length");
-	if (set->common.seeded && !sp_order_has_letter(&set->order, 'R'))
+	if (set->common.seeded && !set->cut_into && !sp_order_has_letter(&set->order, 'R'))
 		sp_no_effects_add(list, "--seed", "without -R nothing is random");
 	if (strcmp(msg_program(), "sort") != 0)
 		say_no_effects(list);
@@ -93,7 +93,7 @@ static void name_no_effects(const struct settings *set, struct sp_sort_stats *st
 /* Returns the phase that writes the result to the terminal that shows the progress, or -1. */
 static int result_phase(const struct settings *set)
 {
-	if (progress_apart(set->split ? set->parts[0] : set->output))
+	if (progress_apart(set->parts ? set->parts[0] : set->output))
 		return -1;
 	return set->keep_order ? SP_PHASE_RUN_FORMATION : SP_PHASE_MERGE;
 }

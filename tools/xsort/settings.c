@@ -223,6 +223,10 @@ const struct setting xsort_settings[] = {
 	{ "splitters", "P",
 	  "do not sort; write P - 1 records, found by sampling, for P parts of about equal size",
 	  TO(splitters), .number = { 1, 1000000 } },
+	{ "parts", "P",
+	  "cut the result into P parts of about equal size, as --splitters and --split with one "
+	  "command",
+	  TO(cut_into), .number = { 1, 1000000 } },
 	{ "resume", "DIR",
 	  "with -o: checkpoints in DIR, instead of -T; after a crash the same command continues "
 	  "from there",

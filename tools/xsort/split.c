@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks and reads --splitters and --split, and makes the names of the parts.
+ * Checks and reads --splitters, --split and --parts, and makes the names of the parts.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -66,6 +66,7 @@ static void check_splitters(const struct settings *set)
 
 	check_common(set, option);
 	args_exclude(set->split, "--split", true, option);
+	args_exclude(set->cut_into, "--parts", true, option);
 	args_exclude(set->debug, "--debug", true, option);
 	args_exclude(set->opts.run.decompress, "--decompress", true, option);
 	args_exclude(set->common.auto_compression, "--auto-compression", true, option);
@@ -76,24 +77,29 @@ static void check_splitters(const struct settings *set)
 	args_exclude(set->opts.run.trace_path, "--trace", true, option);
 	args_exclude(set->opts.run.trace_tasks_path, "--trace-tasks", true, option);
 	if (set->output && names_parts(set->output))
-		die("-o %s: --splitters writes one file of splitters; --split=FILE writes the "
-		    "parts",
+		die("-o %s: --splitters writes one file of splitters; --split=FILE or --parts=P "
+		    "writes the parts",
 		    quote_file_always(set->output));
 }
 
 void split_check(const struct settings *set)
 {
+	const char *option = set->split ? "--split" : "--parts";
+
 	if (set->splitters)
 		check_splitters(set);
-	if (!set->split)
+	args_exclude(set->split, "--split", set->cut_into, "--parts");
+	args_exclude(set->cut_into, "--parts", set->opts.run.decompress, "--decompress");
+	args_exclude(set->cut_into, "--parts", set->debug, "--debug");
+	if (!set->split && !set->cut_into)
 		return;
-	check_common(set, "--split");
+	check_common(set, option);
 	if (!set->output)
-		die("--split needs -o");
+		die("%s needs -o", option);
 	if (!names_parts(set->output))
-		die("-o %s: with --split the name has exactly one %%d, %%Nd or %%0Nd, and %%%% for "
+		die("-o %s: with %s the name has exactly one %%d, %%Nd or %%0Nd, and %%%% for "
 		    "a percent sign",
-		    quote_file_always(set->output));
+		    quote_file_always(set->output), option);
 }
 
 /* Explains --split=N without a file N: --splitters=N makes one. */
@@ -117,17 +123,39 @@ static void spare_standard_input(const struct settings *set)
 		die("standard input cannot be the splitters and an input");
 }
 
-void split_read(struct settings *set)
+static void load_splitters(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	if (!set->split)
-		return;
 	if (!strcmp(set->split, "-"))
 		spare_standard_input(set);
 	check_number(set);
 	if (sp_splitters_load(&set->cuts, &set->opts, set->split, &err) < 0)
 		failure(set, &err, 0);
+}
+
+static void sample_splitters(const struct settings *set, struct sp_splitters **cuts, uint64_t parts)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const struct sp_sort_io io = {
+		.inputs = set->files,
+		.ninputs = set->nfiles,
+		.header_records = set->order.header_records,
+		.header_first = set->order.header_first,
+	};
+
+	if (sp_splitters_sample(cuts, &set->opts, &io, parts, &err) < 0)
+		failure(set, &err, 0);
+}
+
+void split_read(struct settings *set)
+{
+	if (set->split)
+		load_splitters(set);
+	else if (set->cut_into)
+		sample_splitters(set, &set->cuts, set->cut_into);
+	else
+		return;
 	set->nparts = sp_splitters_count(set->cuts) + 1;
 	set->parts = must_alloc(NULL, set->nparts, sizeof(*set->parts));
 	for (size_t i = 0; i < set->nparts; i++)
@@ -146,18 +174,11 @@ static void write_splitters(const struct sp_splitters *cuts, FILE *f)
 int splitters_run(const struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_sort_io io = {
-		.inputs = set->files,
-		.ninputs = set->nfiles,
-		.header_records = set->order.header_records,
-		.header_first = set->order.header_first,
-	};
 	struct sp_splitters *cuts;
 	struct sp_outfile *out;
 	FILE *f;
 
-	if (sp_splitters_sample(&cuts, &set->opts, &io, set->splitters, &err) < 0)
-		failure(set, &err, 0);
+	sample_splitters(set, &cuts, set->splitters);
 	if (!set->output) {
 		write_splitters(cuts, stdout);
 		stdio_leave();

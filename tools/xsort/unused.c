@@ -62,8 +62,8 @@ void unused_check(const struct settings *set)
 	args_exclude(set->merge, "-m", o->formation != SP_FORM_AUTO, "--run-formation");
 	args_exclude(set->merge, "-m", o->run_bytes, "--run-size");
 	args_exclude(set->resume, "--resume", o->recycle >= 0, "--recycle");
-	args_exclude(set->common.seeded && !set->splitters, "--seed", set->random_source,
-		     "--random-source");
+	args_exclude(set->common.seeded && !set->splitters && !set->cut_into, "--seed",
+		     set->random_source, "--random-source");
 	if (o->batch_size && o->fan_in > o->batch_size)
 		die("--fan-in=%u is more than --batch-size=%u allows", o->fan_in, o->batch_size);
 }

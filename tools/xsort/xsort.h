@@ -10,7 +10,7 @@
  *	names.c     keys that name columns of the header
  *	files.c     --files0-from; checks that inputs are readable and the output writable
  *	warn.c      --debug: warnings about the keys
- *	split.c     --split: several outputs; --splitters
+ *	split.c     --split and --parts: several outputs; --splitters
  *	annotate.c  --debug: each line with its keys underlined
  *	explain.c   --explain: the plan in words; the temporary space that it needs
  *	run.c       sorting, merging, the report; -c, -C
@@ -51,7 +51,8 @@ struct settings {
 	bool keep_order;
 	const char *count_name; /* of --count; NULL: the default */
 	uint64_t splitters;	/* number of parts; 0: no --splitters */
-	const char *split;	/* file of splitters; output is then a pattern of names: */
+	uint64_t cut_into;	/* number of --parts; 0: none */
+	const char *split; /* file of splitters; as with --parts output is a pattern of names: */
 	struct sp_splitters *cuts;
 	char **parts;
 	size_t nparts;
@@ -95,7 +96,7 @@ void files_warn_packed(const struct settings *set);
 
 /* split.c */
 void split_check(const struct settings *set);
-void split_read(struct settings *set); /* sets cuts and parts */
+void split_read(struct settings *set); /* with --split or --parts: sets cuts and parts */
 int splitters_run(const struct settings *set);
 
 void warn_about_keys(const struct settings *set);
