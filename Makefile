@@ -207,7 +207,8 @@ tool_obj = $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tools/$(1)/*.c)))
 .SECONDEXPANSION:
 # Scripts call the replacements of sort and join on many small files: these contain the library.
 ALONE := xsort xjoin
-$(ALONE:%=$(B)/bin/%): private LINKED = -Wl,--gc-sections $(STATIC) $(STUB_OBJ) -Wl,--as-needed $(SP_LIBS)
+ALONE_LINKED = -Wl,--gc-sections $(STATIC) $(STUB_OBJ) -Wl,--as-needed $(SP_LIBS)
+$(ALONE:%=$(B)/bin/%): private LINKED = $(ALONE_LINKED)
 LINKED = -L$(B)/lib -lspindle $(SP_RPATH)
 $(B)/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(SO) $(STATIC)
 	$(call say,LD,$@)
@@ -241,24 +242,36 @@ $(B)/schemas/keys: $(SCHEMA_PROGRAM) $(SCHEMA_SRC)
 	@mkdir -p $(@D); rm -f $(@D)/*
 	$(Q)cp $(SCHEMA_SRC) $(@D) && $(WRAP) $< $(@D)
 
-# The Python package, with the library in it: a tree to be used in place, and a wheel of it.
+# The Python package, with the library and the tools in it: a tree to be used in place, and a wheel of it.
 PYTHON ?= python3
-PY_SRC := $(sort $(wildcard python/*.* python/spindle_io/*.py python/spindle_io/*/*.py))
+PY_SRC := pyproject.toml $(sort $(wildcard python/*.* python/spindle_io/*.py python/spindle_io/*/*.py))
 PY_SO := $(B)/obj/python/$(SONAME)
 PY_TREE := $(B)/python
+# vdisk needs a program of the system that mounts it.
+PY_TOOLS := $(patsubst %,$(B)/obj/python/bin/%,$(filter-out vdisk,$(TOOLS)))
 # What the tests use of it, where there is a Python.
 PY_READY := $(if $(VARIANT),,$(if $(shell command -v $(PYTHON)),$(PY_TREE)/.done))
-.PHONY: python wheel
+.PHONY: python wheel sdist
 $(PY_SO): $(SO)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(call shared,-Wl$(comma)-rpath$(comma)'$$ORIGIN')
-$(PY_TREE)/.done: $(PY_SO) $(PY_SRC)
+# They load libraries from a folder next to theirs: python/build.py.
+$(PY_TOOLS): private RPATH = $$ORIGIN/../lib/spindle-io
+$(PY_TOOLS): private SP_RPATH = -Wl$(comma)-rpath$(comma)'$(RPATH)'
+$(ALONE:%=$(B)/obj/python/bin/%): private LINKED = $(ALONE_LINKED) $(SP_RPATH)
+$(B)/obj/python/bin/%: $(B)/bin/%
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(B)/obj/tools/$*.o $(call tool_obj,$*) $(TOOL_COMMON_OBJ) $(LINKED)
+$(PY_TREE)/.done: $(PY_SO) $(PY_TOOLS) $(PY_SRC) $(ADAPTERS) $(wildcard man/*.1)
 	$(call say,PYTHON,$(PY_TREE))
-	$(Q)$(PYTHON) python/build.py stage $(PY_TREE) $(PY_SO) $(NEEDED) && touch $@
+	$(Q)$(PYTHON) python/build.py stage $(PY_TREE) $(PY_SO) $(NEEDED) $(PY_TOOLS) && touch $@
 python: $(PY_TREE)/.done
-wheel: python ## the Python package spindle-io, in build/dist
-	$(Q)$(PYTHON) python/build.py wheel $(PY_TREE) $(B)/dist
+wheel: python ## the Python package spindle-io, with the tools, in build/dist
+	$(Q)scripts/manylinux "$$($(PYTHON) python/build.py wheel $(PY_TREE) $(B)/obj/python)" build/dist
+sdist: ## the Python package's sources, in build/dist: pip builds them where compilers are
+	$(Q)$(PYTHON) python/build.py sdist build/dist
 
 # Tests are linked with the static library, so that they reach internal functions.
 test_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib -Itests $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP \

@@ -1,25 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""Builds the wheel of spindle-io: the package, the shared library and what that needs.
+"""Builds the wheel of spindle-io: the package, the tools, the library and what these load.
 
-As a backend of PEP 517 (pip wheel python/), or, as the Makefile does:
+As a backend of PEP 517 (pip wheel .), or, as the Makefile does:
 
-    build.py stage TREE LIBRARY LINKED
+    build.py stage TREE LIBRARY LINKED TOOL...
                                     makes the package in TREE/spindle_io, with the library in it,
-                                    and the libraries that LINKED is linked with, which it loads
+                                    and the libraries that LINKED is linked with, which it loads;
+                                    the tools in TREE/data/bin, with libraries of their own, since
+                                    pip installs them in a prefix, and the package elsewhere
     build.py wheel TREE FOLDER      packs that tree, and prints the wheel's path
+    build.py sdist FOLDER           packs the sources, and prints the path
 
-Only the standard library is needed, and no network.
+Only the standard library is needed, strip(1), and no network.
 """
 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
+import io
+import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -27,6 +34,8 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parent
 NAME = "spindle_io"
 RAY = "ray>=2.40,<3"
+# Of the tools, below a prefix: their runpath.
+LIBRARIES = "lib/spindle-io"
 # Every Linux has these.
 SYSTEM = re.compile(r"^(lib(c|m|pthread|dl|rt)\.so|ld-linux|linux-vdso)")
 
@@ -43,15 +52,27 @@ def needed(library: Path) -> list[Path]:
     return [Path(path) for name, path in found if not SYSTEM.match(name)]
 
 
-def stage(tree: Path, library: Path, linked: Path) -> None:
-    package = tree / NAME
-    shutil.rmtree(package, ignore_errors=True)
+def put(files: list[Path], folder: Path, mode: int) -> None:
+    folder.mkdir(parents=True)
+    for path in files:
+        shutil.copyfile(path, folder / path.name)
+        (folder / path.name).chmod(mode)
+
+
+def stage(tree: Path, library: Path, linked: Path, *tools: Path) -> None:
+    package, data = tree / NAME, tree / "data"
+    for folder in package, data:
+        shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(HERE / NAME, package, ignore=shutil.ignore_patterns("__pycache__"))
     (package / "_version.py").write_text(f'__version__ = "{version()}"\n')
-    (package / "lib").mkdir()
-    shutil.copy(library, package / "lib" / "libspindle.so.0")
-    for path in needed(linked):
-        shutil.copy(path, package / "lib" / path.name)
+    put([library, *needed(linked)], package / "lib", 0o644)
+    put(list(tools), data / "bin", 0o755)
+    binaries = [*(package / "lib").iterdir(), *(data / "bin").iterdir()]
+    subprocess.run([os.environ.get("STRIP", "strip"), "--strip-unneeded", *binaries], check=True)
+    shutil.copytree(package / "lib", data / LIBRARIES)
+    put(list(TOP.glob("tools/dbmbench/adapters/*")), data / "share/spindle/dbmbench", 0o755)
+    pages = [TOP / f"man/{name}.1" for name in [*(t.name for t in tools), "spindle-ray"]]
+    put(pages, data / "share/man/man1", 0o644)
 
 
 def metadata() -> dict[str, str]:
@@ -80,6 +101,9 @@ def metadata() -> dict[str, str]:
 def licences(tree: Path) -> dict[str, str]:
     """What the distribution says about the libraries that are packed too."""
     found = {}
+    if not shutil.which("dpkg"):
+        print("build.py: the wheel lacks licences of other libraries in it", file=sys.stderr)
+        return found
     for path in sorted((tree / NAME / "lib").iterdir()):
         package = subprocess.run(
             ["dpkg", "-S", f"*/{path.name}*"], capture_output=True, text=True
@@ -90,40 +114,80 @@ def licences(tree: Path) -> dict[str, str]:
     return found
 
 
+def below(folder: Path) -> list[Path]:
+    return [p for p in sorted(folder.rglob("*")) if p.is_file() and p.suffix != ".pyc"]
+
+
+def zipped(z: zipfile.ZipFile, name: str, data: bytes, mode: int = 0o644) -> None:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = (0o100000 | mode) << 16
+    z.writestr(info, data, zipfile.ZIP_DEFLATED)
+
+
 def wheel(tree: Path, folder: Path) -> Path:
     meta = metadata()
     tag = re.search("Tag: (.*)", meta["WHEEL"])[1]
     path = folder / f"{NAME}-{version()}-{tag}.whl"
-    info = f"{NAME}-{version()}.dist-info"
-    files = {
-        p.relative_to(tree).as_posix(): p.read_bytes()
-        for p in sorted((tree / NAME).rglob("*"))
-        if p.is_file() and p.suffix != ".pyc"
-    }
-    files |= {f"{info}/{n}": t.encode() for n, t in {**meta, **licences(tree)}.items()}
-    manual = f"{NAME}-{version()}.data/data/share/man/man1/spindle-ray.1"
-    files[manual] = (TOP / "man/spindle-ray.1").read_bytes()
+    base = f"{NAME}-{version()}"
+    paths = {p.relative_to(tree).as_posix(): p for p in below(tree / NAME)}
+    for p in below(tree / "data"):
+        name = p.relative_to(tree / "data").as_posix()
+        scheme = f"scripts/{p.name}" if name.startswith("bin/") else f"data/{name}"
+        paths[f"{base}.data/{scheme}"] = p
+    files = {name: (p.read_bytes(), p.stat().st_mode & 0o755) for name, p in paths.items()}
+    for name, text in {**meta, **licences(tree)}.items():
+        files[f"{base}.dist-info/{name}"] = (text.encode(), 0o644)
     record = ""
-    for name, data in files.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-        record += f"{name},sha256={digest},{len(data)}\n"
-    files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
-        for name, data in files.items():
-            z.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+        for name, (data, mode) in files.items():
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record += f"{name},sha256={digest},{len(data)}\n"
+            zipped(z, name, data, mode)
+        record += f"{base}.dist-info/RECORD,,\n"
+        zipped(z, f"{base}.dist-info/RECORD", record.encode())
+    return path
+
+
+def sources() -> list[str]:
+    """The files that git knows; in a tarball, all except those of a build."""
+    git = ["git", "-C", TOP, "-c", f"safe.directory={TOP}", "ls-files", "-z"]
+    if (TOP / ".git").exists():
+        names = subprocess.run(git, check=True, capture_output=True, text=True).stdout.split("\0")
+        return [name for name in names if (TOP / name).is_file()]
+    names = [p.relative_to(TOP).as_posix() for p in below(TOP)]
+    return [name for name in names if name != "PKG-INFO" and not name.startswith("build/")]
+
+
+def sdist(folder: Path) -> Path:
+    base = f"{NAME}-{version()}"
+    path = folder / f"{base}.tar.gz"
+    folder.mkdir(parents=True, exist_ok=True)
+    with gzip.GzipFile(path, "wb", mtime=0) as z, tarfile.open(fileobj=z, mode="w") as tar:
+        for name in ["PKG-INFO", *sorted(sources())]:
+            made = name == "PKG-INFO"
+            data = metadata()["METADATA"].encode() if made else (TOP / name).read_bytes()
+            info = tarfile.TarInfo(f"{base}/{name}")
+            info.size = len(data)
+            info.mode = 0o644 if made else (TOP / name).stat().st_mode & 0o755
+            tar.addfile(info, io.BytesIO(data))
     return path
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517."""
-    subprocess.run(["make", "-C", TOP, "python"], check=True)
+    jobs = f"-j{os.cpu_count()}"
+    subprocess.run(["make", "-C", TOP, jobs, f"PYTHON={sys.executable}", "python"], check=True)
     return wheel(TOP / "build/python", Path(wheel_directory)).name
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """PEP 517."""
+    return sdist(Path(sdist_directory)).name
 
 
 if __name__ == "__main__":
     command, *paths = sys.argv[1:]
-    if command == "stage":
-        stage(*map(Path, paths))
-    else:
-        print(wheel(*map(Path, paths)))
+    done = {"stage": stage, "wheel": wheel, "sdist": sdist}[command](*map(Path, paths))
+    if done:
+        print(done)

@@ -25,6 +25,45 @@ tap "the wheel is named after the version and the machine" \
 python3 -m zipfile -e "$wheel" "$work/site"
 tap "what is unpacked works without the build" env -i PATH="$PATH" PYTHONPATH="$work/site" \
 	python3 -m spindle_io --version
+# As pip does it: scripts go to bin/, data to the prefix.
+mkdir "$work/prefix"
+cp -r "$work"/site/*.data/data/* "$work/prefix"
+cp -r "$work"/site/*.data/scripts "$work/prefix/bin"
+chmod +x "$work"/prefix/bin/*
+tools_of_wheel()
+{
+	local tool
+
+	for tool in aiobench blockseq dbmbench diskprobe mmap-cube xgen xindex xjoin xsort xtable; do
+		env -i "$work/prefix/bin/$tool" --version || return
+	done
+}
+tap "the tools of the wheel start without the build" tools_of_wheel
+# loaded COMMAND...: the libraries that it loads, apart from those of the C library.
+loaded()
+{
+	env -i LD_DEBUG=libs "$@" 2>&1 >"$work/out" | sed -n 's/.*calling init: //p' |
+		grep -vE '/(ld-linux[^/]*|lib(c|m)\.so\.[0-9]+)$'
+}
+own_libraries()
+{
+	local found
+
+	found=$(loaded "$work/prefix/bin/xsort" --compress-output=zstd "$0"
+		loaded "$work/prefix/bin/xgen" lines -n 1)
+	grep -q 'spindle-io/libzstd' <<<"$found" && grep -q 'spindle-io/libspindle' <<<"$found" &&
+		! grep -v "^$work/prefix/bin/../lib/spindle-io/" <<<"$found"
+}
+tap "they load the libraries of the wheel" own_libraries
+tap "pip makes the tools and the adapters executable, and nothing else" python3 -c '
+import sys, zipfile
+modes = {i.filename: i.external_attr >> 16 & 0o111 for i in zipfile.ZipFile(sys.argv[1]).infolist()}
+programs = [n for n in modes if ".data/scripts/" in n or "/share/spindle/dbmbench/" in n]
+sys.exit(len(programs) < 12 or any((m > 0) != (n in programs) for n, m in modes.items()))' "$wheel"
+sources=$(python3 "$top/python/build.py" sdist "$work")
+tap "the sources are named after the version" grep -qE '/spindle_io-[0-9.]+\.tar\.gz$' <<<"$sources"
+tap "they have what a build needs" sh -c 'for f in PKG-INFO pyproject.toml Makefile python/build.py lib/libspindle.map; do
+	tar -tzf "$1" | grep -q "^spindle_io-[0-9.]*/$f\$" || exit; done' - "$sources"
 tap "two wheels of one tree are the same bytes" \
 	cmp "$wheel" "$(python3 "$top/python/build.py" wheel "$build/python" "$work/again")"
 tap_done
