@@ -586,6 +586,11 @@ deb: dist ## Debian packages of the last commit, in build/deb
 check-deb: deb ## lintian; installs, uses and removes them in a bare root
 	$(Q)SP_TEST_STAGE=$${SP_TEST_STAGE-deb} scripts/run-tests scripts/debcheck
 
+.PHONY: check-wheel
+check-wheel: all wheel sdist ## pip installs, uses and removes wheel and sources; also in a bare root
+	$(Q)scripts/setup wheel
+	$(RUN) scripts/wheelcheck
+
 check-abi: lib ## no function or type of the last release has gone or changed; abidiff
 	$(Q)scripts/setup abi
 	$(Q)SP_TEST_STAGE=$${SP_TEST_STAGE-abi} scripts/run-tests scripts/abi
