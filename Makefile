@@ -26,6 +26,8 @@ V ?= 0
 VERSION := $(shell sed -n 's/^.define SP_VERSION "\(.*\)"/\1/p' lib/include/spindle/version.h)
 SOVERSION := 0
 comma := ,
+# The path of a folder from another one.
+relative = $(shell realpath -ms --relative-to='$(2)' '$(1)')
 
 # The variant: build/ for the default, build/<variant>/ for the others.
 ifeq ($(SAN),address)
@@ -62,8 +64,8 @@ SP_CPPFLAGS := -D_GNU_SOURCE -Ilib/include $(SP_DELAYS) $(if $(ZLIB),-DSP_HAVE_Z
 	$(if $(LZMA),-DSP_HAVE_LZMA)
 SP_LDFLAGS := -pthread $(SP_SAN)
 SP_LIBS := -luring -laio -ljansson -lxxhash -llz4 -lzstd $(if $(ZLIB),-lz) $(if $(LZMA),-llzma) -lmd -lm
-# Tools find the library in the build tree and in the prefix alike.
-RPATH ?= $$ORIGIN/../lib
+# Tools find the library in the build tree and in the prefix alike, wherever that is.
+RPATH ?= $$ORIGIN/../lib$(if $(filter-out $(PREFIX)/lib,$(LIBDIR)),:$$ORIGIN/$(call relative,$(LIBDIR),$(BINDIR)))
 SP_RPATH := $(if $(RPATH),-Wl$(comma)-rpath$(comma)'$(RPATH)')
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -137,7 +139,7 @@ stamp = @mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(
 $(B)/flags: FORCE | $(B)/needs
 	$(call stamp,$(FLAGS))
 $(B)/objects: FORCE
-	$(call stamp,$(LIB_OBJ) $(STUB_OBJ) $(MODELS))
+	$(call stamp,$(LIB_OBJ) $(STUB_OBJ) $(MODELS) $(RPATH))
 .PHONY: FORCE
 FORCE:
 
@@ -527,12 +529,16 @@ INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(ADAPTERS:tools/dbmbench/adapters/%=$(ADAPTERDIR)/%) \
 	$(TOOLS:%=$(BASHCOMPDIR)/%) $(TOOLS:%=$(ZSHCOMPDIR)/_%) \
 	$(TOOLS:%=$(FISHCOMPDIR)/%.fish)
-# Programs linked with the library find it through the loader's cache, which only root can
-# write and which covers only system folders.  (ldconfig is not in a user's PATH.)
+# Other programs linked with the library find it by a runpath, or through the loader's cache, which only
+# root can write and which covers only system folders.  (ldconfig is not in a user's PATH.)
 loader_knows = PATH=$$PATH:/usr/sbin:/sbin; test "$$(id -u)" != 0 || ldconfig; \
 	ldconfig -p | grep -q '=>.*$(LIBDIR:/usr%=%)/$(SONAME)$$' || \
-	printf '%s\n' 'The loader does not find $(SONAME) yet.  As root run ldconfig, or if $(LIBDIR) is' \
-		'no folder of the system, let programs have LD_LIBRARY_PATH=$(LIBDIR)'
+	printf '%s\n' 'The tools find $(SONAME).  For programs of your own the loader does not search $(LIBDIR):' \
+		'link them with -Wl,-rpath,$(LIBDIR), or as root run ldconfig if it is a folder of the system.'
+# The prefix in libspindle.pc: found from where that is, so that a folder can be moved.  /usr is not moved, and
+# compilers know its folders by their plain names.
+pc_prefix = $(if $(filter-out /usr,$(PREFIX)),$(if $(filter $(PREFIX)/%,$(LIBDIR)),$${pcfiledir}/$(call \
+	relative,$(PREFIX),$(LIBDIR)/pkgconfig),$(PREFIX)),$(PREFIX))
 put = install -D -m $(1) $(2) "$(DESTDIR)$(3)"
 
 .PHONY: install uninstall
@@ -543,8 +549,8 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELD
 	$(Q)ln -sf $(notdir $(SO)) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libspindle.so'
 	$(Q)$(call put,644,$(STATIC),$(LIBDIR)/libspindle.a)
-	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	$(Q)sed -e 's|@PREFIX@|$(pc_prefix)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
+		-e 's|@VERSION@|$(VERSION)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR:$(PREFIX)/%=$${prefix}/%)|' \
 		-e 's|@PACKED@|$(if $(ZLIB), zlib)$(if $(LZMA), liblzma)|' lib/libspindle.pc.in > $(B)/libspindle.pc
 	$(Q)$(call put,644,$(B)/libspindle.pc,$(LIBDIR)/pkgconfig/libspindle.pc)
 	$(Q)set -e; for m in $(notdir $(MANPAGES)); do \
