@@ -69,6 +69,18 @@ static int compare_texts(const struct sp_keyset *ks, const struct sp__comp *c, c
 	}
 }
 
+static int reversed(const struct sp_key *k, int diff)
+{
+	return k->reverse ? (diff < 0) - (diff > 0) : diff;
+}
+
+/* Orders an empty text and another one. */
+static int compare_empty(const struct sp_key *k, const struct text *a)
+{
+	return !a->n == (k->empty == SP_EMPTY_FIRST) ? -1 : 1;
+}
+
+/* Compares one key, reversal included. */
 static int compare_one(const struct sp_keyset *ks, const struct sp__comp *c, const char *a,
 		       size_t abytes, const char *b, size_t bbytes)
 {
@@ -77,7 +89,10 @@ static int compare_one(const struct sp_keyset *ks, const struct sp__comp *c, con
 
 	(void)sp__key_text(ks, c, a, abytes, &ta.own, &ta.s, &ta.n);
 	(void)sp__key_text(ks, c, b, bbytes, &tb.own, &tb.s, &tb.n);
-	diff = compare_texts(ks, c, &ta, &tb);
+	if (c->key.empty && !ta.n != !tb.n)
+		diff = compare_empty(&c->key, &ta);
+	else
+		diff = reversed(&c->key, compare_texts(ks, c, &ta, &tb));
 	sp__keybuf_release(&ta.own);
 	sp__keybuf_release(&tb.own);
 	return diff;
@@ -96,13 +111,10 @@ int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes, co
 	for (size_t i = 0; i < ks->nkeys && !diff; i++) {
 		const struct sp__comp *c = &ks->comp[i];
 
-		if (ks->pub.format.kind == SP_REC_FIXED) {
+		if (ks->pub.format.kind == SP_REC_FIXED)
 			diff = sp__bkey_compare(&c->key, a, b);
-		} else {
+		else
 			diff = compare_one(ks, c, a, abytes, b, bbytes);
-			if (diff && c->key.reverse)
-				diff = diff < 0 ? 1 : -1;
-		}
 	}
 	return diff;
 }

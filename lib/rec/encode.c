@@ -190,14 +190,26 @@ int sp__key_text(const struct sp_keyset *ks, const struct sp__comp *c, const cha
 	return c->rewritten ? rewrite(c, own, s, n) : 0;
 }
 
+/* Appends a byte that orders empty texts before or after others, and is not reversed. */
+static int encode_empty(const struct sp_key *k, bool empty, struct sp__keybuf *buf)
+{
+	if (sp__keybuf_reserve(buf, 1))
+		return -ENOMEM;
+	buf->data[buf->bytes++] = empty == (k->empty == SP_EMPTY_LAST);
+	return 0;
+}
+
 static int encode_one(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
 		      size_t bytes, struct sp__keybuf *buf)
 {
 	bool owns = c->rewritten || ks->pub.format.kind == SP_REC_CSV;
-	size_t start = buf->bytes, n;
+	size_t start, n;
 	const char *s;
 	int rc = sp__key_text(ks, c, rec, bytes, owns ? scratch_of(buf) : NULL, &s, &n);
 
+	if (!rc && c->key.empty)
+		rc = encode_empty(&c->key, !n, buf);
+	start = buf->bytes;
 	if (!rc)
 		rc = encode_text(ks, c, s, n, buf);
 	if (!rc && c->key.reverse)

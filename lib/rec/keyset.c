@@ -87,7 +87,7 @@ static bool ends_itself(const struct sp_keyset *ks, const struct sp__comp *c)
 	int sep = ks->separator;
 
 	if ((k->type != SP_KEY_NUMERIC && k->type != SP_KEY_HUMAN) ||
-	    ks->pub.format.kind != SP_REC_LINE || c->fold || c->drop)
+	    ks->pub.format.kind != SP_REC_LINE || c->fold || c->drop || k->empty)
 		return false;
 	if (k->eword == SP_KEY_NOEND)
 		return true;
@@ -123,7 +123,7 @@ static void compile_key(struct sp_keyset *ks, struct sp__comp *c, const struct s
 	c->collated = k->type == SP_KEY_TEXT && ks->strcoll;
 	c->rewritten = (c->fold || c->drop) && (c->collated || k->type != SP_KEY_TEXT);
 	c->self_ending = ends_itself(ks, c);
-	c->line = !c->rewritten && !k->reverse && ks->pub.format.kind == SP_REC_LINE &&
+	c->line = !c->rewritten && !k->reverse && !k->empty && ks->pub.format.kind == SP_REC_LINE &&
 		  is_whole(ks, c);
 }
 
@@ -145,8 +145,8 @@ static bool is_slice(const struct sp_keyset *ks, const struct sp__comp *c)
 {
 	if (ks->pub.format.kind == SP_REC_FIXED)
 		return c->key.type == SP_KEY_BYTES;
-	return c->key.type == SP_KEY_TEXT && !c->collated && !c->fold && !c->drop &&
-	       (ks->pub.format.kind == SP_REC_LINE || c->whole);
+	return c->key.type == SP_KEY_TEXT && !c->key.empty && !c->collated && !c->fold &&
+	       !c->drop && (ks->pub.format.kind == SP_REC_LINE || c->whole);
 }
 
 static void choose_form(struct sp_keyset *ks)

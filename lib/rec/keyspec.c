@@ -11,8 +11,10 @@
 #include "base/err.h"
 #include <spindle/rec.h>
 
-/* In the order in which GNU sort names several of them. */
-static const char letters[] = "bdfghiMnRrV";
+/* In the order in which GNU sort names several of them; then Spindle's own. */
+static const char letters[] = "bdfghiMnRrVeE";
+/* These go with every type. */
+static const char any_type[] = "breE";
 
 struct spec {
 	const char *text;
@@ -67,6 +69,9 @@ bool sp_key_letter(struct sp_key *key, char letter, enum sp_key_end end)
 		key->ignore = SP_IGNORE_NONDICT;
 	else if (sp_key_has_letter(key, 'i'))
 		key->ignore = SP_IGNORE_NONPRINT;
+	key->empty = key->letters & bit('E')   ? SP_EMPTY_LAST
+		     : key->letters & bit('e') ? SP_EMPTY_FIRST
+					       : SP_EMPTY_ORDERED;
 	return true;
 }
 
@@ -79,6 +84,7 @@ void sp_key_inherit(struct sp_key *key, const struct sp_key *global)
 	key->skip_end_blanks = global->skip_end_blanks;
 	key->type = global->type;
 	key->ignore = global->ignore;
+	key->empty = global->empty;
 	key->fold = global->fold;
 	key->reverse = global->reverse;
 }
@@ -89,6 +95,8 @@ int sp_key_check(const struct sp_key *key, struct sp_errinfo *err)
 	char given[sizeof(letters)], *p = given;
 	int count = 0;
 
+	if (sp_key_has_letter(key, 'e') && sp_key_has_letter(key, 'E'))
+		return sp__invalid(err, NULL, "options '-eE' are incompatible");
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
 		for (const char *c = classes[i]; *c; c++)
 			if (sp_key_has_letter(key, *c)) {
@@ -98,7 +106,7 @@ int sp_key_check(const struct sp_key *key, struct sp_errinfo *err)
 	if (count <= 1)
 		return 0;
 	for (const char *c = letters; *c; c++)
-		if (*c != 'b' && *c != 'r' && sp_key_has_letter(key, *c))
+		if (!strchr(any_type, *c) && sp_key_has_letter(key, *c))
 			*p++ = *c;
 	*p = '\0';
 	return sp__invalid(err, NULL, "options '-%s' are incompatible", given);

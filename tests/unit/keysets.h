@@ -30,11 +30,14 @@ static const struct order orders[] = {
 	{ "numbers, stable", { "1n" }, "s", NULL },
 	{ "numbers descending", { "1nr" }, "r", NULL },
 	{ "field 2 without case, then numbers", { "2,2f", "1nr" }, "", NULL },
+	{ "field 2 descending, empty last, then numbers", { "2,2rE", "1n" }, "", NULL },
+	{ "numbers, empty first", { "3,3ne" }, "s", NULL },
 	{ "lines without case", { "1f" }, "", NULL },
 	{ "versions", { "1V" }, "", NULL },
 	{ "en_US lines", { NULL }, "", "en_US.UTF-8" },
 	{ "en_US numbers", { "1n" }, "", "en_US.UTF-8" },
 	{ "en_US field 2, stable", { "2,2" }, "s", "en_US.UTF-8" },
+	{ "en_US field 2, empty last", { "2,2E" }, "", "en_US.UTF-8" },
 	{ "en_US field 2 descending", { "2,2r" }, "", "en_US.UTF-8" },
 };
 #define ORDERS (sizeof(orders) / sizeof(orders[0]))

@@ -14,7 +14,8 @@ static const char about[] =
 static const char notes[] =
 	"KEYDEF is F[.C][OPTS][,F[.C][OPTS]]: from character C of field F to the end of\n"
 	"the second such position or, without it, of the record; both count from 1.\n"
-	"OPTS are letters from bdfgiMhnRrV and replace the global ones for this key.\n"
+	"OPTS are letters from bdfgiMhnRrV and replace the global ones for this key;\n"
+	"E puts empty keys last, e first.\n"
 	"With --header it may be NAME[:OPTS], the column of this name.\n"
 	"\n"
 	"SIZE takes the suffixes b (bytes), K, M, G, T, P, E (powers of 1024) and % (of\n"

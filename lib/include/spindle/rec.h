@@ -55,6 +55,13 @@ enum sp_key_ignore {
 	SP_IGNORE_NONPRINT /* -i: ignore nonprinting characters */
 };
 
+/* Where records with an empty key come, reversed or not. */
+enum sp_key_empty {
+	SP_EMPTY_ORDERED, /* by the type: before other texts, as the number 0 */
+	SP_EMPTY_FIRST,	  /* e: before all others */
+	SP_EMPTY_LAST,	  /* E: after all others */
+};
+
 #define SP_KEY_NOEND ((size_t)-1)
 
 /*
@@ -70,6 +77,7 @@ struct sp_key {
 	bool skip_end_blanks;	/* b on the end position */
 	enum sp_key_type type;
 	enum sp_key_ignore ignore;
+	enum sp_key_empty empty;
 	bool fold;	       /* -f */
 	bool reverse;	       /* -r */
 	unsigned letters;      /* letters of the key: see sp_key_letter() */
@@ -122,9 +130,10 @@ SP_API int sp_keyset_compare(const struct sp_keyset *keyset, const char *a, size
 enum sp_key_end { SP_KEY_START, SP_KEY_END, SP_KEY_BOTH };
 
 /*
- * Applies an ordering letter of GNU sort (bdfghiMnRrV) to a key.  Global letters are kept in a key
- * of their own, with SP_KEY_BOTH.  The first of incompatible letters, in the order n, g, h, M, R,
- * V, determines the type; sp_key_check() refuses most such keys.
+ * Applies an ordering letter of GNU sort (bdfghiMnRrV), or e or E of enum sp_key_empty, to a key.
+ * Global letters are kept in a key of their own, with SP_KEY_BOTH.  The first of incompatible
+ * letters, in the order n, g, h, M, R, V, determines the type; sp_key_check() refuses most such
+ * keys.
  * Returns false for any other letter.
  */
 SP_API bool sp_key_letter(struct sp_key *key, char letter, enum sp_key_end end);
