@@ -107,10 +107,8 @@ static const struct setting settings[] = {
 	  "their first bytes",
 	  TO(run.decompress), .values = sp_packed_values, .optional = true,
 	  .absent = SP_PACKED_AUTO, .by = TEXT_READERS | APPEND },
-	AUTOPACK_SETTING(
-		struct config,
-		"decompress inputs that are compressed; so does SPINDLE_AUTO_COMPRESSION=1",
-		TEXT_READERS | APPEND),
+	AUTOPACK_SETTING(struct config, "decompress inputs that are compressed",
+			 TEXT_READERS | APPEND),
 	{ .doc = "Columns:", .by = TEXT_READERS | CREATE },
 	{ "types", "NAME:TYPE,...", "types of these columns; the others are inferred",
 	  TO(load.types), .once = "lists of types", .by = TEXT_READERS },
