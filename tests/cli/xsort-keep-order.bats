@@ -69,7 +69,7 @@ refused() # MESSAGE OPTION...
 	keeps -k1.3,1.5nr
 	cat -n in | sort -s -u -t, -k2,2 | sort -n | cut -f2- >want
 	keeps -t, -k2,2 -k2,2
-	awk '{ if (NR % 2) print tolower($7 $1 "abc"); else print toupper($7 $1 "abc") }' in >more
+	awk '{ if (NR % 2) print tolower($7 $1 "abc"); else print toupper($7 $1 "abc") }' in >"more"
 	mv more in
 	awk '!seen[toupper($0)]++' in >want
 	keeps -f

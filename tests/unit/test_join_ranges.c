@@ -59,8 +59,8 @@ int main(void)
 	for (unsigned n = 2; n <= 8; n *= 2) {
 		peak = merge(n).run.memory_charged_peak_bytes;
 		ok(alone > LINES * LINE_BYTES && peak <= alone + (n - 1) * KEPT_BYTES,
-		   "%u threads keep little more than one (%llu, %llu)", n,
-		   (unsigned long long)peak, (unsigned long long)alone);
+		   "%u threads keep little more than one (%llu, %llu)", n, (unsigned long long)peak,
+		   (unsigned long long)alone);
 	}
 	unlink(left);
 	unlink(right);

@@ -14,7 +14,7 @@
 struct common_options {
 	enum progress_mode progress;
 	bool explain;
-	bool details;	      /* text has all values, too */
+	bool details; /* text has all values, too */
 	bool auto_compression;
 	const char *stats;    /* NULL: none; "-": standard error */
 	bool stats_text;      /* text report on standard error; stats is NULL */

@@ -89,7 +89,8 @@ struct sp_join_column {
 struct sp_join_opts {
 	/*
 	 * parallel: threads that merge ranges of sorted files, build and probe the table of a hash
-	 * join, and sort the result.  The result does not depend on their number.  compression: only SP_SPILL_RAW.
+	 * join, and sort the result.  The result does not depend on their number.  compression:
+	 * only SP_SPILL_RAW.
 	 */
 	struct sp_run_opts run;
 	char eol;		/* byte that ends a record: '\n' or '\0' */

@@ -84,9 +84,9 @@ struct sp__table {
 	uint64_t nslots, slots_bytes, nbands, band_slots;
 	struct {
 		uint64_t n;
-		char apart[56]; /* from what other threads write */
+		char apart[56];	 /* from what other threads write */
 	} keys[SP__TABLE_BANDS]; /* in the slots of each band */
-	struct sp__tally made; /* the records in slots, and the hashes of their keys */
+	struct sp__tally made;	 /* the records in slots, and the hashes of their keys */
 };
 
 /* limit_bytes: for pages and slots together. */
@@ -188,8 +188,9 @@ int sp__table_begin(struct sp__table *t);
  * Puts the next n records of a walk into slots; any thread, if each has bands of its own.  made:
  * tally of the records.  False: a band has too many keys, so the table must be made with one.
  */
-SP_MUST_CHECK bool sp__table_insert(struct sp__table *t, const struct sp__reclist *l, struct sp__recwalk *w,
-		      uint64_t n, uint64_t seed, unsigned depth, struct sp__tally *made);
+SP_MUST_CHECK bool sp__table_insert(struct sp__table *t, const struct sp__reclist *l,
+				    struct sp__recwalk *w, uint64_t n, uint64_t seed,
+				    unsigned depth, struct sp__tally *made);
 /* Frees the slots and everything else. */
 void sp__table_empty(struct sp__table *t);
 
