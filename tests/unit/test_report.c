@@ -27,6 +27,11 @@ static int as_text(const struct sp_report *report, FILE *f)
 	return sp_report_text(report, f, 80);
 }
 
+static int as_summary(const struct sp_report *report, FILE *f)
+{
+	return sp_report_summary(report, 1.9, f);
+}
+
 static void shown(void)
 {
 	char text[16];
@@ -139,6 +144,11 @@ static void document(void)
 	opts.run.tmpdirs = dirs;
 	opts.run.ntmpdirs = 2;
 	report = sp_report_sort(&opts, &io, &stats);
+	text = render(report, as_summary);
+	ok(!strncmp(text, "data            12 records, 1.2 KiB in; 0 records, 0 bytes out\n", 63) &&
+		   strstr(text, "\nlimited by "),
+	   "the summary begins with the data and ends with the limit");
+	free(text);
 	json = render(report, sp_report_json);
 	keys = key_list(json);
 	golden = golden_keys();
