@@ -90,6 +90,7 @@ make_data()
 	printf '%s:x:%d:\n' staff 10 users 20 none 30 >group
 	printf 'customer;day;total\n' >shop.csv
 	seq 90 | awk '{ printf "c%d;2026-%02d-%02d;%d\n", $1 % 11, 1 + $1 % 12, 1 + $1 % 28, $1 }' >>shop.csv
+	printf '%s\n' region,amount ,5 north,7 ,9 east,1 north,30 >sparse.csv
 	printf '%s\n' article,day a1,d1 a2,d2 a1,d3 a9,d4 >sales.csv
 	printf '%s\n' id,price a1,10 a2,20 a3,30 >articles.csv
 	cp "$top/examples/04-sort-batches.c" .
