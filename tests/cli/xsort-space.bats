@@ -125,11 +125,10 @@ setup()
 	seq 300000 >numbers
 	export FAILCALL_CALLS="write pwrite fallocate" FAILCALL_AT=1 FAILCALL_TIMES=0 FAILCALL_ERRNO=ENOSPC FAILCALL_FD_MIN=3
 	run -2 env LD_PRELOAD="$shim" "$xsort" -S 1M -T. --engine=sync --parallel=1 -o out numbers
-	[ "${lines[0]}" = "xsort: temporary data needs more space: -T names further folders, and --spill-compression=lz4 needs less" ]
-	[[ ${lines[1]} == *": No space left on device" ]]
+	[[ $output == "xsort: "*" failed: "*": No space left on device: -T names further folders, and --spill-compression=lz4 needs less space" ]]
 	ln -s "$(realpath "$xsort")" sort
 	run -2 env LD_PRELOAD="$shim" ./sort -S 1M -T. -o out numbers
 	[[ $output != *--spill-compression* ]]
 	run -1 env LD_PRELOAD="$shim" "$xjoin" -S 1M -T. --engine=sync --parallel=1 --algorithm=grace numbers numbers
-	[ "${lines[0]}" = "xjoin: temporary data needs more space: -T names further folders" ]
+	[[ $output == "xjoin: "*": No space left on device: -T names further folders" ]]
 }

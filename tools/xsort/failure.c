@@ -66,8 +66,9 @@ static _Noreturn void system_failed(const struct settings *set, const struct sp_
 	const char *op = err->op ? err->op : "operation";
 
 	if (err->code == -ENOSPC && is_temporary(set, err) && strcmp(msg_program(), "sort") != 0)
-		msg("temporary data needs more space: -T names further folders, and "
-		    "--spill-compression=lz4 needs less");
+		die("%s failed: %s: %s: -T names further folders, and "
+		    "--spill-compression=lz4 needs less space",
+		    op, name, strerror(ENOSPC));
 	if (err->text[0])
 		die("%s failed: %s: %s", op, name, err->text);
 	die_sys(-err->code, "%s failed: %s", op, name);
