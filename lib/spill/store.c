@@ -360,9 +360,9 @@ void sp__spill_trim(const struct sp__spill *s)
 	}
 }
 
-void sp__spill_empty(const struct sp__spill *s)
+void sp__spill_empty(const struct sp__spill *s, size_t from, size_t step)
 {
-	for (size_t i = 0; !s->opts.kept && i < s->nfiles; i++) {
+	for (size_t i = from; !s->opts.kept && i < s->nfiles; i += step) {
 		const struct sp__volume *v = s->files[i].volume;
 
 		if (v && v->regular && ftruncate(v->fd, 0) < 0)

@@ -152,8 +152,11 @@ SP_MUST_CHECK int sp__spill_sync(struct sp__spill *spill);
 void sp__spill_punch(struct sp__spill *spill, const struct sp__run *run);
 /* Releases the space reserved beyond the runs, when all of them are written. */
 void sp__spill_trim(const struct sp__spill *spill);
-/* Frees the space of temporary files like closing, when no run will be read any more. */
-void sp__spill_empty(const struct sp__spill *spill);
+/*
+ * Frees the space of temporary files like closing, when no run will be read any more: of the files
+ * `from`, `from + step` and so on.
+ */
+void sp__spill_empty(const struct sp__spill *spill, size_t from, size_t step);
 /* Ends a run that will not be read any more; removes its file if it has one of its own. */
 void sp__spill_end_run(struct sp__spill *spill, const struct sp__run *run);
 

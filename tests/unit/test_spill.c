@@ -156,7 +156,7 @@ static int read_runs(struct sp__spill *s, struct sp__run **runs, bool *same)
 		if (ended[r])
 			continue;
 		if (!emptied && sp__pool_has_all(pool)) {
-			sp__spill_empty(s);
+			sp__spill_empty(s, 0, 1);
 			emptied = true;
 		}
 		rc = sp__pool_get(pool, r, sp__rng_below(&rng, 2), &data, &bytes);

@@ -21,15 +21,28 @@
 #define STRIDE_BYTES (64u << 10)
 #define VERIFY_BYTES ((size_t)64 << 10)
 
-static void empty_store(void *store)
+static void empty_files(void *emptying)
 {
-	sp__spill_empty(store);
+	const struct sp__emptying *e = emptying;
+
+	sp__spill_empty(e->store, e->from, SP__EMPTYING);
 }
 
 /*
  * Freeing the temporary space takes a twentieth of a short sort.  The worker that has read the last
  * page starts it, while all workers merge records in memory.
  */
+static void start_emptying(struct sp__writing *w)
+{
+	const struct sp__spill *store = w->merging->spilled->store;
+
+	for (size_t i = 0; i < SP__EMPTYING && i < store->nfiles; i++) {
+		w->emptying[i].store = store;
+		w->emptying[i].from = i;
+		sp__task_start(&w->emptying[i].task, empty_files, &w->emptying[i]);
+	}
+}
+
 static void note_reading(struct sp__range_worker *k)
 {
 	struct sp__writing *w = k->all;
@@ -38,7 +51,7 @@ static void note_reading(struct sp__range_worker *k)
 		return;
 	k->reading = false;
 	if (atomic_fetch_sub(&w->unread, 1) == 1)
-		sp__task_start(&w->emptying, empty_store, w->merging->spilled->store);
+		start_emptying(w);
 }
 
 /* What is written to a pipe cannot be corrected, so files must be known to be sorted. */

@@ -289,7 +289,8 @@ static int write_all(struct sp__writing *w)
 	if (w->out->busy)
 		pthread_mutex_unlock(w->out->busy);
 	sp__tasks_run(w->division.workers, sp__range_work, w->workers, sizeof(*w->workers));
-	sp__task_join(&w->emptying);
+	for (unsigned i = 0; i < SP__EMPTYING; i++)
+		sp__task_join(&w->emptying[i].task);
 	if (w->out->busy)
 		pthread_mutex_lock(w->out->busy);
 	return w->resume ? end_marked(w) : end_output(w);

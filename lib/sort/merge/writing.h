@@ -19,6 +19,14 @@ struct sp__range_sum {
 	struct sp__tally read; /* of files */
 };
 
+/* A task that frees the space of some files of the store: of every SP__EMPTYING-th one. */
+#define SP__EMPTYING 8
+struct sp__emptying {
+	struct sp__task task;
+	const struct sp__spill *store;
+	size_t from;
+};
+
 struct sp__writing {
 	struct sp__merging *merging;
 	const struct sp__ranges_out *out;
@@ -27,7 +35,7 @@ struct sp__writing {
 	uint64_t nranges;
 	_Atomic uint64_t unread; /* ranges with pages still to be read */
 	_Atomic uint64_t done_bytes;
-	struct sp__task emptying;
+	struct sp__emptying emptying[SP__EMPTYING];
 	struct sp__balance balance; /* of ranges that have ended */
 	pthread_mutex_t lock;
 
