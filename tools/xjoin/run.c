@@ -87,8 +87,7 @@ static _Noreturn void failure(const struct settings *set, const struct sp_errinf
 	if (is(err, "write") && !is_temporary(set, err))
 		output_failed(set, err);
 	if (err->code == -ENOSPC && is_temporary(set, err))
-		die("%s: %s: -T names further folders", quote_file(err->path),
-		    strerror(ENOSPC));
+		die("%s: %s: -T names further folders", quote_file(err->path), strerror(ENOSPC));
 	die_sys(-err->code, "%s", quote_file(err->path));
 }
 
