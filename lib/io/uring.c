@@ -25,6 +25,7 @@
  * while the caller works.
  */
 #include <liburing.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include "base/loaded.h"
 #include "io/engine.h"
@@ -56,6 +57,19 @@ static bool has_opcodes(struct io_uring *ring)
 	return has;
 }
 
+/*
+ * Open rings.  liburing maps their memory without the C library, so ThreadSanitizer does not see
+ * that an address is first freed by one thread and then mapped by another; it sees the order of
+ * changes of this number.
+ */
+static _Atomic unsigned rings;
+
+static void close_ring(struct io_uring *ring)
+{
+	atomic_fetch_sub(&rings, 1);
+	io_uring_queue_exit(ring);
+}
+
 static int init_ring(struct uring *u, const struct sp__engine_opts *opts)
 {
 	/* An old kernel refuses the first ones; the first one is for a queue of one thread. */
@@ -75,10 +89,11 @@ static int init_ring(struct uring *u, const struct sp__engine_opts *opts)
 	}
 	if (rc)
 		return rc;
+	atomic_fetch_add(&rings, 1);
 	if ((p.features & IORING_FEAT_EXT_ARG) && (p.features & IORING_FEAT_NODROP) &&
 	    has_opcodes(ring) && io_uring_get_events(ring) >= 0)
 		return 0;
-	io_uring_queue_exit(ring);
+	close_ring(ring);
 	return SP_EUNSUP;
 }
 
@@ -114,7 +129,7 @@ static void uring_close(void *engine)
 {
 	struct uring *u = engine;
 
-	io_uring_queue_exit(&u->ring);
+	close_ring(&u->ring);
 	free(u);
 }
 
