@@ -125,6 +125,19 @@ void common_options_finish(struct common_options *c)
 		tmpdir_add(c, NULL, dir && *dir ? dir : "/tmp");
 }
 
+bool common_options_simulated(const struct common_options *c)
+{
+	return c->run->volume && !strncmp(c->run->volume, "sim:", 4);
+}
+
+bool common_options_temporary(const struct common_options *c, const struct sp_errinfo *err)
+{
+	for (size_t i = 0; i < c->run->ntmpdirs; i++)
+		if (!strcmp(err->path, c->run->tmpdirs[i]))
+			return true;
+	return false;
+}
+
 void common_options_need_format(const char *option, enum sp_packed format)
 {
 	const char *missing = sp_packed_missing(format);

@@ -129,6 +129,11 @@ void stats_set(void *to, const char *option, const char *text);
 /* Completes the options: without a directory, temporary data goes to TMPDIR or /tmp. */
 void common_options_finish(struct common_options *c);
 
+/* True if the volume of temporary data is a simulated one. */
+bool common_options_simulated(const struct common_options *c);
+/* True if an error concerns temporary data, which is named by its directory. */
+bool common_options_temporary(const struct common_options *c, const struct sp_errinfo *err);
+
 /* Ends the program if it was built without a format. */
 void common_options_need_format(const char *option, enum sp_packed format);
 

@@ -87,10 +87,7 @@ static enum doubt step(struct settings *set, int c, char **argv, enum doubt doub
 
 static void choose_compression(struct settings *set)
 {
-	const char *volume = set->opts.run.volume;
-	bool simulated = volume && !strncmp(volume, "sim:", 4);
-
-	if (!set->form.plain && !simulated)
+	if (!set->form.plain && !common_options_simulated(&set->common))
 		autopack(&set->common, set->inputs, 2, set->output);
 }
 

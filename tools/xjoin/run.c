@@ -41,15 +41,6 @@ static bool is(const struct sp_errinfo *err, const char *op)
 	return err->op && !strcmp(err->op, op);
 }
 
-/* True if the error concerns temporary data, which is named by its directory. */
-static bool is_temporary(const struct settings *set, const struct sp_errinfo *err)
-{
-	for (size_t i = 0; i < set->opts.run.ntmpdirs; i++)
-		if (!strcmp(err->path, set->opts.run.tmpdirs[i]))
-			return true;
-	return false;
-}
-
 /* Reports a write error; after disorder, GNU join prints no reason. */
 static _Noreturn void output_failed(const struct settings *set, const struct sp_errinfo *err)
 {
@@ -82,11 +73,11 @@ static _Noreturn void failure(const struct settings *set, const struct sp_errinf
 	if (is(err, "create"))
 		die_sys(-err->code, "cannot create temporary file in %s",
 			quote_file_always(err->path));
-	if (is(err, "read") && !is_temporary(set, err))
+	if (is(err, "read") && !common_options_temporary(&set->common, err))
 		die_sys(-err->code, "read error");
-	if (is(err, "write") && !is_temporary(set, err))
+	if (is(err, "write") && !common_options_temporary(&set->common, err))
 		output_failed(set, err);
-	if (err->code == -ENOSPC && is_temporary(set, err))
+	if (err->code == -ENOSPC && common_options_temporary(&set->common, err))
 		die("%s: %s: -T names further folders", quote_file(err->path), strerror(ENOSPC));
 	die_sys(-err->code, "%s", quote_file(err->path));
 }

@@ -51,26 +51,18 @@ static void spill_failed(const struct sp_errinfo *err)
 		die("%s %s", quote_file_always(err->path), err->text);
 }
 
-/* True if the error concerns temporary data, which is named by its directory. */
-static bool is_temporary(const struct settings *set, const struct sp_errinfo *err)
-{
-	for (size_t i = 0; i < set->opts.run.ntmpdirs; i++)
-		if (!strcmp(err->path, set->opts.run.tmpdirs[i]))
-			return true;
-	return false;
-}
-
 static _Noreturn void system_failed(const struct settings *set, const struct sp_errinfo *err)
 {
 	const char *name = err->path[0] || is(err, "open") ? quote_file(err->path) : "-";
 	const char *op = err->op ? err->op : "operation";
 
-	if (err->code == -ENOSPC && is_temporary(set, err) && strcmp(msg_program(), "sort") != 0)
+	if (err->text[0])
+		die("%s failed: %s: %s", op, name, err->text);
+	if (err->code == -ENOSPC && common_options_temporary(&set->common, err) &&
+	    strcmp(msg_program(), "sort") != 0)
 		die("%s failed: %s: %s: -T names further folders, and "
 		    "--spill-compression=lz4 needs less space",
 		    op, name, strerror(ENOSPC));
-	if (err->text[0])
-		die("%s failed: %s: %s", op, name, err->text);
 	die_sys(-err->code, "%s failed: %s", op, name);
 }
 

@@ -172,11 +172,10 @@ void files_check_output(const struct settings *set)
 
 void files_choose_compression(struct settings *set)
 {
-	const struct sp_run_opts *run = &set->opts.run;
-	bool simulated = run->volume && !strncmp(run->volume, "sim:", 4);
 	bool whole = set->check || set->debug;
 
-	if (!strcmp(msg_program(), "sort") || set->resume || set->splitters || simulated)
+	if (!strcmp(msg_program(), "sort") || set->resume || set->splitters ||
+	    common_options_simulated(&set->common))
 		return;
 	autopack(&set->common, set->files, set->nfiles, whole ? NULL : set->output);
 }
