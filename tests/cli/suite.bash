@@ -8,6 +8,7 @@
 #	begin_test [tmp]	enters the test's folder, in the locale C; tmp: makes a folder for
 #				temporary files; a suite that needs no more has no setup()
 #	value KEY [REPORT]	the first value of a key in a report (r.json)
+#	fails_with MESSAGE COMMAND...	the command prints nothing else, and ends with status 2
 
 bats_require_minimum_version 1.5.0
 . "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
@@ -36,3 +37,9 @@ begin_test()
 setup() { begin_test; }
 
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
+
+fails_with()
+{
+	run "${@:2}"
+	[ "$status" -eq 2 ] && [ "$output" = "$1" ] || { echo "$output"; return 1; }
+}

@@ -35,14 +35,7 @@ keeps()
 	[ -z "$(ls tmp)" ]
 }
 
-refused() # MESSAGE OPTION...
-{
-	local message=$1
-
-	shift
-	run "$xsort" "$@"
-	[ "$status" -eq 2 ] && [ "$output" = "xsort: $message" ] || { echo "$output"; return 1; }
-}
+refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 
 @test "lines in the order of their first occurrences" {
 	repeats 60000 20000 >in

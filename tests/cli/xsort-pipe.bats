@@ -91,8 +91,6 @@ keyed_and_large()
 	done
 }
 
-# value KEY: its first number in the report.
-value() { sed -n 's/.*"'"$1"'": *\([0-9]*\).*/\1/p' stats | head -n 1; }
 # spilled KIND: bytes read or written of temporary data.
 spilled() { sed -n '/"spill"/,/}/s/.*"'"$1"'_bytes": *\([0-9]*\).*/\1/p' stats; }
 
@@ -101,7 +99,7 @@ spilled() { sed -n '/"spill"/,/}/s/.*"'"$1"'_bytes": *\([0-9]*\).*/\1/p' stats; 
 	piped --parallel=1 in >/dev/null
 	[ "$(spilled read)" = "$(spilled write)" ]
 	piped --parallel=4 in >/dev/null
-	again=$((3 * $(value merge_parts) * $(value spilled_runs) * $(value page_bytes)))
+	again=$((3 * $(value merge_parts stats) * $(value spilled_runs stats) * $(value page_bytes stats)))
 	[ "$again" -gt 0 ]
 	[ "$(spilled read)" -ge "$(spilled write)" ]
 	[ "$(spilled read)" -le $(($(spilled write) + again)) ]

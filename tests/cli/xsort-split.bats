@@ -29,14 +29,7 @@ splits()
 	[ -z "$(ls tmp)" ]
 }
 
-refused() # MESSAGE OPTION...
-{
-	local message=$1
-
-	shift
-	run "$xsort" "$@"
-	[ "$status" -eq 2 ] && [ "$output" = "xsort: $message" ] || { echo "$output"; return 1; }
-}
+refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 
 @test "the parts one after the other are the sort of the whole" {
 	printf '%s\n' 5 100 100 250 499 >numbers

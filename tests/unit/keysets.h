@@ -31,7 +31,7 @@ static const struct order orders[] = {
 	{ "numbers descending", { "1nr" }, "r", NULL },
 	{ "field 2 without case, then numbers", { "2,2f", "1nr" }, "", NULL },
 	{ "field 2 descending, empty last, then numbers", { "2,2rE", "1n" }, "", NULL },
-	{ "numbers, empty first", { "3,3ne" }, "s", NULL },
+	{ "field 3 as numbers, empty first, then numbers", { "3,3ne", "1n" }, "s", NULL },
 	{ "lines without case", { "1f" }, "", NULL },
 	{ "versions", { "1V" }, "", NULL },
 	{ "en_US lines", { NULL }, "", "en_US.UTF-8" },

@@ -235,7 +235,7 @@ static void try_order(const struct order *order, enum sp_spill_compression codec
 			none += rc < 0;
 			free(t.data);
 		}
-	ok(!wrong && right >= 3, "%s, %s: parts are the sort, and even (%d of %d cut)", order->name,
+	ok(!wrong && right >= 5, "%s, %s: parts are the sort, and even (%d of %d cut)", order->name,
 	   sp_spill_compression_name(codec), right, right + none);
 	sp_keyset_free(ks);
 }
