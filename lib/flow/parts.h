@@ -16,10 +16,9 @@
  *
  * Cuts of CSV: whether a byte in the middle of a file is within quotes can only be assumed.  If an
  * assumption was wrong, the part before the cut does not end with a record, and its error is
- * SP__MISCUT; all later parts can have wrong records and errors, so an error in the format of
- * a part after the first is SP__MISCUT, too.  The error of the first part counts, and the
- * caller then reads the inputs again with one scan.  If each part ends with
- * a record, so does each cut.
+ * SP__MISCUT; all later parts can have wrong records and errors, so an error in the format of a
+ * part after the first is SP__MISCUT, too.  The error of the first part counts, and the caller then
+ * reads the inputs again with one scan.  If each part ends with a record, so does each cut.
  *
  * Thread rule: any thread may take parts; each struct sp__part belongs to one thread.  The other
  * functions are for the thread that opened the parts, when no thread has a part.

@@ -10,8 +10,8 @@
  * There is one range if values must be deterministic (simulated machines); if reading was set by
  * hand; if the last keys of pages are not kept, or most are truncated texts that a locale orders;
  * if files are merged whose order is that of a locale; if a disk that turns would have to read in
- * many places; if only a small part of the result is
- * wanted; or if there is not enough memory or work for two workers.
+ * many places; if only a small part of the result is wanted; or if there is not enough memory or
+ * work for two workers.
  */
 #include <stdlib.h>
 #include "base/err.h"

@@ -9,10 +9,10 @@
  * conditions decide, in this order: descriptors take at most 1/16 of the memory; the largest size
  * up to 256 KiB that leaves 8 pages for each run, and 1.5 for each run and thread, since threads of
  * the final merge have their own pages; the size nearest to the 32 KiB of the paper that leaves
- * four.  Pages below 32 KiB count as a quarter slower than predicted.  Otherwise hundreds of runs
- * would get two pages of 16 KiB instead of one of 32 KiB, which formula (5) considers equal.
- * Along the semi-sequential path they are equal; there the largest page near the best time that
- * leaves two for each run is chosen.
+ * four.  Pages below 32 KiB count as a quarter slower than predicted, or less if several threads
+ * divide that.  Otherwise hundreds of runs would get two pages of 16 KiB instead of one of 32 KiB,
+ * which formula (5) considers equal.  Along the semi-sequential path they are equal; there the
+ * largest page near the best time that leaves two for each run is chosen.
  *
  * Several threads divide the final merge into ranges, and a range has some pages of each run.  So
  * many threads have smaller pages, which may cost more time than 3 %, since it is divided, too.
