@@ -38,6 +38,7 @@ setup() { begin_test; }
 
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
 
+# shellcheck disable=SC2154 # run sets them
 fails_with()
 {
 	run "${@:2}"
