@@ -428,13 +428,13 @@ static int run(struct firsts *f)
 }
 
 /* Adds the resources of the second sort to those of the first. */
-static void note_sort(struct sp_sort *sort, struct sp_sort_stats *st)
+static void note_sort(const struct sp__sorter *second, struct sp_sort_stats *st)
 {
 	struct sp_sort_stats s;
 
-	if (!sort)
+	if (!second->sort)
 		return;
-	sp__sort_stats(sort, &s, false);
+	sp__sort_stats(second->sort, &s, false);
 	st->runs += s.runs;
 	st->spilled_runs += s.spilled_runs;
 	st->merges += s.merges;
@@ -460,7 +460,7 @@ static void note(struct firsts *f, struct sp_sort_stats *st)
 		sp__sort_stats(f->by_key.sort, st, false);
 	else
 		(void)!sp_sort_plan(&f->opts, &st->plan, NULL);
-	note_sort(f->by_number.sort, st);
+	note_sort(&f->by_number, st);
 	sp__env_note(&f->env, &st->run, f->io->device_counters);
 	if (f->scan) {
 		sp__scan_counters(f->scan, &c);
