@@ -439,7 +439,7 @@ run-delay: export SP_DELAY_SEEDS := $(SEEDS)
 run-delay: export SP_TEST_TIMEOUT := 3600
 # Delays are sleeps, which leave the processors idle.
 run-delay: export SP_TEST_JOBS ?= 8
-run-delay: lib $(addprefix $(B)/bin/,xsort xjoin xgen xtable aiobench) $(LOCALES) $(B)/tests/unit/test_flow_hash
+run-delay: lib $(addprefix $(B)/bin/,xsort xjoin xindex xgen xtable aiobench) $(LOCALES) $(B)/tests/unit/test_flow_hash
 	$(RUN) $(DELAY_TESTS)
 
 FUZZ_SECONDS ?= 20

@@ -12,7 +12,6 @@
  * equal keys are in the order of the source.
  */
 #include <string.h>
-#include "base/delay.h"
 #include "index/entrysort.h"
 
 #define KEY_END 1
@@ -20,7 +19,6 @@
 #define COUNT_0 3
 /* KEY_END, two numbers of up to 17 bytes, and the terminator. */
 #define NUMBERS_BYTES (1 + 2 * 17 + 1)
-#define PART_BYTES ((size_t)64 << 10)
 
 int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
 		       const struct sp__env *plan, struct sp_errinfo *err)
@@ -30,7 +28,7 @@ int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
 				     .bytes = true };
 	struct sp_sort_opts so = SP_SORT_OPTS_INIT;
 
-	*s = (struct sp__entrysort){ .lock = PTHREAD_MUTEX_INITIALIZER };
+	*s = (struct sp__entrysort){ 0 };
 	so.run = *run;
 	return sp__sorter_open(&s->sorter, &ko, &so, plan, err);
 }
@@ -88,28 +86,13 @@ int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
 	return entry ? sp__sorter_add(&s->sorter, encode(entry, key, bytes, match)) : -ENOMEM;
 }
 
-int sp__entrysort_put_part(struct sp__entrysort *s, struct sp__bytes *part, const uint8_t *key,
-			   size_t bytes, const struct sp__keymatch *match)
+int sp__entry_append(struct sp__bytes *lines, const uint8_t *key, size_t bytes,
+		     const struct sp__keymatch *match)
 {
-	if (sp__bytes_reserve(part, part->bytes + 2 * bytes + NUMBERS_BYTES, NULL))
+	if (sp__bytes_reserve(lines, lines->bytes + 2 * bytes + NUMBERS_BYTES, NULL))
 		return -ENOMEM;
-	part->bytes += encode((uint8_t *)part->data + part->bytes, key, bytes, match);
-	return part->bytes < PART_BYTES ? 0 : sp__entrysort_flush(s, part);
-}
-
-int sp__entrysort_flush(struct sp__entrysort *s, struct sp__bytes *part)
-{
-	struct sp_batch batch = { part->data, part->bytes };
-	int rc = 0;
-
-	if (batch.bytes) {
-		sp__delay(SP__DELAY_BUFFER);
-		pthread_mutex_lock(&s->lock);
-		rc = sp__sort_put_all(s->sorter.sort, &batch);
-		pthread_mutex_unlock(&s->lock);
-	}
-	sp__bytes_empty(part, NULL);
-	return rc < 0 ? rc : 0;
+	lines->bytes += encode((uint8_t *)lines->data + lines->bytes, key, bytes, match);
+	return 0;
 }
 
 /* Returns the next byte of an entry, unescaped. */

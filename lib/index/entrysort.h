@@ -2,11 +2,10 @@
 /*
  * Sorts entries of an index (key, offset, length) by key and offset, with the library's own sort.
  *
- * Thread rule: one thread at a time, except sp__entrysort_put_part() and sp__entrysort_flush().
+ * Thread rule: one thread at a time, except sp__entry_append().
  */
 #pragma once
 
-#include <pthread.h>
 #include "base/mem.h"
 #include "index/lookup.h"
 #include "sort/sort.h"
@@ -15,7 +14,6 @@ struct sp__entrysort {
 	struct sp__sorter sorter;
 	struct sp_batch batch; /* sorted entries that have not been returned */
 	struct sp__bytes key;  /* key of the entry returned last */
-	pthread_mutex_t lock;  /* of the sorter, while threads flush parts */
 };
 
 /* run: the options of the sort.  plan: as in sp__sort_new(). */
@@ -26,15 +24,9 @@ int sp__entrysort_close(struct sp__entrysort *s);
 
 SP_MUST_CHECK int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
 				    const struct sp__keymatch *match);
-/*
- * Puts an entry by way of a part, which collects the entries of one thread.  The order of the
- * result does not depend on the order of entries.
- */
-SP_MUST_CHECK int sp__entrysort_put_part(struct sp__entrysort *s, struct sp__bytes *part,
-					 const uint8_t *key, size_t bytes,
-					 const struct sp__keymatch *match);
-/* Puts the entries of a part. */
-SP_MUST_CHECK int sp__entrysort_flush(struct sp__entrysort *s, struct sp__bytes *part);
+/* Appends the line of an entry, for sp__sort_put_parts(). */
+SP_MUST_CHECK int sp__entry_append(struct sp__bytes *lines, const uint8_t *key, size_t bytes,
+				   const struct sp__keymatch *match);
 /* Returns the next entry, its key in s->key: SP_READY, SP_END or an error. */
 SP_MUST_CHECK int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *match);
 /*

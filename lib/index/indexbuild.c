@@ -19,6 +19,8 @@
 
 #define RECORD_MAX (UINT64_C(1) << 30) /* can be read with one request */
 
+#define ENTRIES_BYTES ((size_t)64 << 10) /* put at once */
+
 /* Entries of one worker, in a cache line of its own. */
 struct worker_part {
 	_Alignas(64) struct sp__bytes entries;
@@ -33,7 +35,7 @@ struct build {
 	struct sp__indexkey key;
 	struct sp__entrysort sort; /* its run environment serves the whole build */
 	struct sp__keyscan scan;
-	struct worker_part parts[SP__KEYSCAN_WORKERS];
+	struct worker_part *parts; /* of several threads, while they read the source; else NULL */
 	struct sp__indexwrite write;
 };
 
@@ -125,6 +127,7 @@ static int take_key(void *arg, unsigned worker, const uint8_t *key, size_t bytes
 		    const struct sp__keymatch *match, struct sp_errinfo *err)
 {
 	struct build *b = arg;
+	struct sp__bytes *entries = b->parts ? &b->parts[worker].entries : NULL;
 	int rc;
 
 	if (bytes > sp__node_key_max(b->header.page_bytes))
@@ -133,16 +136,43 @@ static int take_key(void *arg, unsigned worker, const uint8_t *key, size_t bytes
 		return sp__errf(err, SP_EUNSUP, "read", b->source, (long long)match->offset,
 				"the record at byte %" PRIu64 " is longer than 1 GiB",
 				match->offset);
-	rc = sp__entrysort_put_part(&b->sort, &b->parts[worker].entries, key, bytes, match);
-	return rc ? sp__err(err, rc, "build", b->path, -1) : 0;
+	rc = entries ? sp__entry_append(entries, key, bytes, match)
+		     : sp__entrysort_put(&b->sort, key, bytes, match);
+	if (rc)
+		return sp__err(err, rc, "build", b->path, -1);
+	return entries && entries->bytes >= ENTRIES_BYTES;
 }
 
-static int put_rest(void *arg, unsigned worker, struct sp_errinfo *err)
+/* Makes the entries of the first records of a part. */
+static int make_entries(void *arg, unsigned worker, struct sp__part *part, struct sp_batch *from,
+			struct sp_batch *records)
 {
 	struct build *b = arg;
-	int rc = sp__entrysort_flush(&b->sort, &b->parts[worker].entries);
+	struct sp__bytes *entries = &b->parts[worker].entries;
+	int rc;
 
-	return rc ? sp__err(err, rc, "build", b->path, -1) : 0;
+	entries->bytes = 0;
+	rc = sp__keyscan_take(&b->scan, worker, part, from);
+	*records = (struct sp_batch){ entries->data, entries->bytes };
+	return rc < 0 ? rc : 0;
+}
+
+static int read_parts(void *arg, struct sp__parts *parts)
+{
+	struct build *b = arg;
+	const unsigned n = b->scan.threads;
+	int rc;
+
+	b->parts = aligned_alloc(_Alignof(struct worker_part), n * sizeof(*b->parts));
+	if (!b->parts)
+		return sp__err(b->err, -ENOMEM, "allocate", NULL, -1);
+	memset(b->parts, 0, n * sizeof(*b->parts));
+	rc = sp__sort_put_parts(b->sort.sorter.sort, parts, b->scan.source_bytes, make_entries, b);
+	for (unsigned i = 0; i < n; i++)
+		sp__bytes_release(&b->parts[i].entries, NULL);
+	free(b->parts);
+	b->parts = NULL;
+	return rc;
 }
 
 /* Opens the sort, and has the scan read with its environment. */
@@ -163,8 +193,6 @@ static int begin_again(void *arg)
 	struct build *b = arg;
 	int rc = sp__entrysort_close(&b->sort);
 
-	for (unsigned i = 0; i < SP__KEYSCAN_WORKERS; i++)
-		sp__bytes_empty(&b->parts[i].entries, NULL);
 	return rc ? rc : open_sort(b);
 }
 
@@ -183,11 +211,13 @@ static int read_source(struct build *b)
 					.key = &b->key,
 					.source_bytes = b->source_state.bytes,
 					.threads = sp__threads(b->opts->run.parallel),
-					.memory_bytes = env_of(b)->budget.limit_bytes / 16,
 					.each = take_key,
-					.end = put_rest,
+					.read = read_parts,
 					.again = begin_again,
 					.arg = b };
+	b->scan.reading = b->scan.scan.stream;
+	if (!sp__sort_reads_parts(b->sort.sorter.sort, &b->scan.reading))
+		b->scan.threads = 1;
 	rc = sp__keyscan_run(&b->scan);
 	if (rc)
 		return rc;
@@ -252,8 +282,6 @@ int sp_index_build(const struct sp_index_build_opts *opts, const char *source, c
 	rc = run(&b);
 	note(&b, stats ? stats : &unwanted);
 	sp__indexwrite_close(&b.write);
-	for (unsigned i = 0; i < SP__KEYSCAN_WORKERS; i++)
-		sp__bytes_release(&b.parts[i].entries, NULL);
 	closed = sp__entrysort_close(&b.sort);
 	sp__indexkey_free(&b.key);
 	return rc < 0 ? rc : closed;

@@ -12,7 +12,6 @@
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "base/task.h"
-#include "flow/parts.h"
 #include "index/keyscan.h"
 #include "rec/recfmt.h"
 
@@ -20,18 +19,21 @@
 #define PARTS_EACH 16			  /* per worker */
 #define WORKER_BYTES (UINT64_C(64) << 10) /* minimum of each buffer of a worker */
 
-struct worker {
+struct sp__keyworker {
 	struct sp__keyscan *k;
 	struct sp__parts *parts; /* NULL: it reads the whole source */
 	unsigned number;
 	struct sp__keybuf key;
 	uint64_t checksum, records, bytes; /* bytes of the source */
+	uint64_t next;			   /* offset of its next record */
+	bool begun;			   /* has taken a record of ... */
+	uint64_t of;			   /* ... the part with this number */
 	struct sp__part part;
 	int rc;
 };
 
 /* The scan can add a terminator to the last record; the file does not have it. */
-static void add_bytes(struct worker *w, const char *data, size_t bytes, uint64_t offset)
+static void add_bytes(struct sp__keyworker *w, const char *data, size_t bytes, uint64_t offset)
 {
 	uint64_t size = w->k->source_bytes, n = sp__min(bytes, size - sp__min(offset, size));
 
@@ -39,9 +41,8 @@ static void add_bytes(struct worker *w, const char *data, size_t bytes, uint64_t
 	w->bytes += n;
 }
 
-/* *offset: of the first record of the batch, and then after the last one. */
-static int take_records(struct worker *w, const struct sp_batch *batch, uint64_t *offset,
-			struct sp_errinfo *err)
+/* Takes records from the beginning of the batch, until it is empty or `each` returns a code. */
+static int take_records(struct sp__keyworker *w, struct sp_batch *batch, struct sp_errinfo *err)
 {
 	const struct sp__keyscan *k = w->k;
 	const struct sp_recfmt *f = &k->scan.format;
@@ -49,55 +50,61 @@ static int take_records(struct worker *w, const struct sp_batch *batch, uint64_t
 	int rc = 0;
 
 	for (; !rc && at < end; at = next) {
-		struct sp__keymatch match = { .offset = *offset };
+		struct sp__keymatch match = { .offset = w->next };
 
 		next = sp__rec_end(f, at, (size_t)(end - at));
 		match.bytes = (size_t)(next - at) - sp__rec_term(f);
 		if (sp__indexkey_of_record(k->key, at, match.bytes, &w->key))
 			return sp__err(err, -ENOMEM, "read", k->scan.inputs[0], -1);
 		rc = k->each(k->arg, w->number, w->key.data, w->key.bytes, &match, err);
-		add_bytes(w, at, (size_t)(next - at), *offset);
-		*offset += (uint64_t)(next - at);
+		add_bytes(w, at, (size_t)(next - at), w->next);
+		w->next += (uint64_t)(next - at);
 		w->records++;
 	}
+	*batch = (struct sp_batch){ at, (size_t)(end - at) };
 	return rc;
 }
 
-static void add_header(struct worker *w, const struct sp_batch *header)
+int sp__keyscan_take(struct sp__keyscan *k, unsigned worker, struct sp__part *part,
+		     struct sp_batch *batch)
+{
+	struct sp__keyworker *w = &k->workers[worker];
+
+	if (!w->begun || w->of != part->number)
+		w->next = part->from;
+	w->begun = true;
+	w->of = part->number;
+	return take_records(w, batch, &part->err);
+}
+
+static void add_header(struct sp__keyworker *w, const struct sp_batch *header)
 {
 	if (header->bytes)
 		add_bytes(w, header->data, header->bytes, 0);
 }
 
-static int end_worker(struct worker *w, struct sp_errinfo *err)
-{
-	return w->k->end ? w->k->end(w->k->arg, w->number, err) : 0;
-}
-
 /* Reads parts until there are no more, or until an error. */
-static int read_parts(struct worker *w)
+static int read_parts(struct sp__keyworker *w)
 {
 	struct sp__part *part = &w->part;
 	struct sp_batch batch;
 	int rc;
 
 	while ((rc = sp__parts_next(w->parts, part)) == SP_READY) {
-		uint64_t offset = part->from;
-
 		while ((rc = sp__part_read(part, &batch)) == SP_READY) {
-			rc = take_records(w, &batch, &offset, &part->err);
+			rc = sp__keyscan_take(w->k, w->number, part, &batch);
 			if (rc)
 				return rc;
 		}
 		if (rc < 0)
 			return rc;
 	}
-	return rc < 0 ? rc : end_worker(w, &part->err);
+	return rc;
 }
 
 static void work(void *arg)
 {
-	struct worker *w = arg;
+	struct sp__keyworker *w = arg;
 
 	w->rc = read_parts(w);
 	if (w->rc)
@@ -105,7 +112,7 @@ static void work(void *arg)
 	sp__part_close(w->parts, &w->part);
 }
 
-static void close_worker(struct worker *w)
+static void close_worker(struct sp__keyworker *w)
 {
 	w->k->checksum += w->checksum;
 	w->k->records += w->records;
@@ -113,18 +120,12 @@ static void close_worker(struct worker *w)
 	sp__keybuf_release(&w->key);
 }
 
-static int run_workers(struct sp__keyscan *k, struct sp__parts *parts, struct worker *w, unsigned n)
+static int run_workers(struct sp__keyscan *k, unsigned n)
 {
-	struct worker *first = NULL;
+	struct sp__keyworker *w = k->workers, *first = NULL;
 
-	for (unsigned i = 0; i < n; i++) {
-		w[i].k = k;
-		w[i].parts = parts;
-		w[i].number = i;
-	}
 	sp__tasks_run(n, work, w, sizeof(*w));
 	for (unsigned i = 0; i < n; i++) {
-		close_worker(&w[i]);
 		if (w[i].rc && (!first || w[i].part.number < first->part.number))
 			first = &w[i];
 	}
@@ -147,38 +148,62 @@ static unsigned count_workers(const struct sp__keyscan *k, struct sp__rstream_op
 	return (unsigned)n;
 }
 
+static int make_workers(struct sp__keyscan *k, unsigned n)
+{
+	k->workers = calloc(n, sizeof(*k->workers));
+	for (unsigned i = 0; k->workers && i < n; i++) {
+		k->workers[i].k = k;
+		k->workers[i].number = i;
+	}
+	return k->workers ? 0 : sp__err(k->scan.err, -ENOMEM, "allocate", NULL, -1);
+}
+
+static int read_by_workers(struct sp__keyscan *k, struct sp__parts *parts, unsigned n)
+{
+	struct sp_batch header;
+	int rc;
+
+	sp__parts_header(parts, &header);
+	add_header(&k->workers[0], &header);
+	for (unsigned i = 0; i < n; i++)
+		k->workers[i].parts = parts;
+	rc = k->read ? k->read(k->arg, parts) : run_workers(k, n);
+	snprintf(k->engine, sizeof(k->engine), "%s", sp__parts_engine(parts));
+	sp__parts_counters(parts, &k->io);
+	return rc;
+}
+
 /* Returns SP_EUNSUP if the source must be read in order. */
 static int run_parts(struct sp__keyscan *k)
 {
 	struct sp__scan_opts o = k->scan;
-	unsigned n = count_workers(k, &o.stream);
-	struct worker *w = n > 1 ? calloc(n, sizeof(*w)) : NULL;
-	struct sp__parts *parts = NULL;
-	struct sp_batch header;
-	int rc = w ? sp__parts_open(&parts, &o,
-				    sp__min(k->source_bytes / (n * PARTS_EACH), PART_BYTES))
-		   : SP_EUNSUP;
+	unsigned n = k->read ? k->threads : count_workers(k, &o.stream);
+	struct sp__parts *parts;
+	int rc;
 
-	if (!rc) {
-		sp__parts_header(parts, &header);
-		w[0].k = k;
-		add_header(&w[0], &header);
-		rc = run_workers(k, parts, w, n);
-		snprintf(k->engine, sizeof(k->engine), "%s", sp__parts_engine(parts));
-		sp__parts_counters(parts, &k->io);
-		sp__parts_close(parts);
-	}
-	free(w);
+	if (k->read)
+		o.stream = k->reading;
+	if (n < 2)
+		return SP_EUNSUP;
+	rc = sp__parts_open(&parts, &o, sp__min(k->source_bytes / (n * PARTS_EACH), PART_BYTES));
+	if (rc)
+		return rc;
+	rc = make_workers(k, n);
+	if (!rc)
+		rc = read_by_workers(k, parts, n);
+	for (unsigned i = 0; k->workers && i < n; i++)
+		close_worker(&k->workers[i]);
+	free(k->workers);
+	sp__parts_close(parts);
 	return rc;
 }
 
-static int read_whole(struct worker *w, struct sp__scan **scan)
+static int read_whole(struct sp__keyworker *w, struct sp__scan **scan)
 {
 	struct sp__scan_opts o = w->k->scan;
 	struct sp_batch batch, header = { NULL, 0 };
 	struct sp__waits waits = { 0 };
 	bool header_seen = false;
-	uint64_t offset = 0;
 	int rc;
 
 	o.waits = &waits;
@@ -188,12 +213,12 @@ static int read_whole(struct worker *w, struct sp__scan **scan)
 		if (!header_seen) {
 			sp__scan_header(*scan, &header);
 			add_header(w, &header);
-			offset = header.bytes;
+			w->next = header.bytes;
 		}
 		header_seen = true;
 		if (rc == SP_END)
-			return end_worker(w, o.err);
-		rc = take_records(w, &batch, &offset, o.err);
+			return 0;
+		rc = take_records(w, &batch, o.err);
 		if (rc)
 			return rc;
 	}
@@ -203,7 +228,7 @@ static int read_whole(struct worker *w, struct sp__scan **scan)
 /* Reads the source in order. */
 static int run_whole(struct sp__keyscan *k)
 {
-	struct worker w = { .k = k };
+	struct sp__keyworker w = { .k = k };
 	struct sp__scan *scan = NULL;
 	int rc = read_whole(&w, &scan);
 

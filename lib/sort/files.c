@@ -83,10 +83,9 @@ static int open_parts(struct job *j)
 	struct sp__scan_opts o = scan_options(j);
 	int rc;
 
-	if (j->in_order || j->resume || !j->total_bytes || !sp__form_by_parts(forming))
+	if (j->in_order || j->resume || !j->total_bytes ||
+	    !sp__sort_reads_parts(j->sort, &o.stream))
 		return 0;
-	o.stream.chunk_bytes = sp__form_part_chunk(forming);
-	o.stream.depth = SP__PLAN_PART_CHUNKS;
 	rc = sp__parts_open(&j->parts, &o, sp__form_part_bytes(forming, j->total_bytes));
 	return rc == SP_EUNSUP ? 0 : rc;
 }

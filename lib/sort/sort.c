@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "rec/collate.h"
 #include "run/memory.h"
+#include "sort/form/parts.h"
 #include "sort/plan/plan.h"
 #include "sort/state.h"
 
@@ -209,6 +210,23 @@ int sp__sort_get_next(struct sp_sort *s, struct sp_batch *batch)
 	while ((rc = sp_sort_get(s, batch)) == SP_LATER && (rc = sp_sort_wait(s)) >= 0)
 		;
 	return rc;
+}
+
+bool sp__sort_reads_parts(const struct sp_sort *s, struct sp__rstream_opts *reading)
+{
+	reading->chunk_bytes = (uint32_t)sp__form_part_chunk(&s->forming);
+	reading->depth = SP__PLAN_PART_CHUNKS;
+	return sp__form_by_parts(&s->forming);
+}
+
+int sp__sort_put_parts(struct sp_sort *s, struct sp__parts *parts, uint64_t input_bytes,
+		       sp__sort_encode_fn *encode, void *arg)
+{
+	const struct sp__form_source source = {
+		.parts = parts, .input_bytes = input_bytes, .encode = encode, .arg = arg
+	};
+
+	return fail(s, sp__form_parts(&s->forming, &source));
 }
 
 int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io, unsigned sim_file)

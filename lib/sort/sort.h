@@ -8,6 +8,9 @@
 #include "base/mem.h"
 
 struct sp__env;
+struct sp__part;
+struct sp__parts;
+struct sp__rstream_opts;
 
 /*
  * Does the work of sp_sort_new().  plan: run environment whose simulated device and trace are used,
@@ -23,6 +26,24 @@ int sp__sort_free(struct sp_sort *sort);
 /* Do the work of sp_sort_put() and sp_sort_get(), and wait instead of returning SP_LATER. */
 SP_MUST_CHECK int sp__sort_put_all(struct sp_sort *sort, const struct sp_batch *batch);
 SP_MUST_CHECK int sp__sort_get_next(struct sp_sort *sort, struct sp_batch *batch);
+/*
+ * Makes records of a sort: from the first records of `from`, which are those of a part, and which
+ * it removes there.  worker: number of the thread, less than the threads of the sort.  *records
+ * is valid until the next call by this worker.  Returns 0 or an error, recorded in part->err.
+ */
+typedef int sp__sort_encode_fn(void *arg, unsigned worker, struct sp__part *part,
+			       struct sp_batch *from, struct sp_batch *records);
+/*
+ * Sets the buffers of streams whose parts are for sp__sort_put_parts().  Returns false if such a
+ * sort has one thread.
+ */
+bool sp__sort_reads_parts(const struct sp_sort *sort, struct sp__rstream_opts *reading);
+/*
+ * Puts the records that are made from all parts (flow/parts.h), by several threads.  Returns 0 or
+ * the error of the first part that has one.
+ */
+SP_MUST_CHECK int sp__sort_put_parts(struct sp_sort *sort, struct sp__parts *parts,
+				     uint64_t input_bytes, sp__sort_encode_fn *encode, void *arg);
 /* Called when the result has been written: on a simulated machine, waits for its device. */
 void sp__sort_sync(struct sp_sort *sort);
 /* Returns the run environment of a sort; valid until the sort is freed. */

@@ -18,7 +18,7 @@ xsort=$(realpath "${XSORT:-$build/bin/xsort}")
 # shellcheck disable=SC2034 # for the tests
 xjoin=$(realpath "${XJOIN:-$build/bin/xjoin}") aiobench=$(realpath "${AIOBENCH:-$build/bin/aiobench}")
 # shellcheck disable=SC2034
-xtable=$(realpath "${XTABLE:-$build/bin/xtable}")
+xindex=$(realpath "${XINDEX:-$build/bin/xindex}") xtable=$(realpath "${XTABLE:-$build/bin/xtable}")
 xgen=$(realpath "${XGEN:-$build/bin/xgen}")
 first=${1:-1}
 last=${2:-$((first + ${SP_DELAY_SEEDS:-20} - 1))}

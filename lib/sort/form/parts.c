@@ -208,7 +208,7 @@ static void note_length(struct worker *w, bool full)
 	const struct sp__runbuf *rb = &w->slot->buf;
 	double used = (double)rb->used + (double)rb->n * SP__ENTRY_COST, bytes;
 
-	if (f->blocks || f->forming->sort->plan.in_memory || used < 1)
+	if (f->blocks || f->from->encode || f->forming->sort->plan.in_memory || used < 1)
 		return;
 	bytes = (double)w->slot_bytes * (full ? 1 : (double)w->slot->bytes / used) * FILLED;
 	bytes = sp__min(bytes, (double)(f->from->input_bytes / f->n));
@@ -234,6 +234,21 @@ static int put(struct worker *w, const struct sp_batch *batch)
 				note_length(w, true);
 			rc = end_slot(w);
 		}
+	}
+	return rc;
+}
+
+static int put_encoded(struct worker *w, struct sp_batch *batch)
+{
+	const struct sp__form_source *from = w->all->from;
+	const unsigned number = (unsigned)(w - w->all->workers);
+	struct sp_batch records;
+	int rc = 0;
+
+	while (!rc && batch->bytes) {
+		rc = from->encode(from->arg, number, &w->part, batch, &records);
+		if (!rc)
+			rc = put(w, &records);
 	}
 	return rc;
 }
@@ -269,7 +284,7 @@ static int fill_from_part(struct worker *w)
 		rc = end_slot(w);
 	w->last = w->number;
 	while (!rc && (rc = sp__part_read(&w->part, &batch)) == SP_READY)
-		rc = put(w, &batch);
+		rc = w->all->from->encode ? put_encoded(w, &batch) : put(w, &batch);
 	if (rc >= 0 && w->slot)
 		note_length(w, false);
 	return rc;
@@ -283,7 +298,7 @@ static int fill(struct worker *w)
 
 	w->begun = 0;
 	rc = w->block ? put(w, &w->block->batch) : fill_from_part(w);
-	if (rc >= 0 && w == f->workers)
+	if (rc >= 0 && w == f->workers && f->from->tell)
 		f->from->tell(f->from->arg, f->blocks ? sp__blocks_bytes(f->blocks)
 						      : sp__parts_bytes(f->from->parts));
 	return rc;
@@ -509,10 +524,11 @@ static void take_up(struct filling *f)
 
 static int open_source(struct filling *f)
 {
+	/* If nothing was known of the length, the memory was mapped for a short input. */
+	if (!f->from->parts || f->from->encode)
+		sp__pages_huge(f->forming->arena, f->forming->arena_bytes);
 	if (f->from->parts)
 		return 0;
-	/* The memory was mapped when nothing was known of the length. */
-	sp__pages_huge(f->forming->arena, f->forming->arena_bytes);
 	return sp__blocks_open(&f->blocks, &f->forming->sort->opts.format, &f->from->scan,
 			       f->from->waits, f->chunks, f->n * SP__PLAN_PART_CHUNKS,
 			       f->chunk_bytes);

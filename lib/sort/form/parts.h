@@ -28,8 +28,14 @@ struct sp__form_source {
 	struct sp__iter scan;
 	struct sp__waits *waits;
 	uint64_t input_bytes; /* 0: unknown */
-	/* Called in this thread after each of its parts or blocks, with the bytes taken so far. */
+	/*
+	 * Called in this thread after each of its parts or blocks, with the bytes taken so far; or
+	 * NULL.
+	 */
 	void (*tell)(void *arg, uint64_t bytes);
+	/* sp__sort_encode_fn (sort.h); NULL: the records of the parts are those of the sort. */
+	int (*encode)(void *arg, unsigned worker, struct sp__part *part, struct sp_batch *from,
+		      struct sp_batch *records);
 	void *arg;
 };
 
