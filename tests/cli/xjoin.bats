@@ -493,3 +493,17 @@ temporary_flags() # ARGUMENT...
 	run -0 temporary_flags a a
 	[ "$output" = "$never" ]
 }
+
+@test "sorted files of any size are merged, and unsorted ones are not" {
+	local bytes
+
+	seq -w 20000 >all
+	for bytes in 600 4002 6000 8190 12000 30000 66000 120000; do
+		head -c $bytes all >sorted
+		run -0 --separate-stderr "$xjoin" --explain sorted sorted
+		[[ $stderr == *"Algorithm: merge"* ]] || { echo "$bytes: $stderr"; false; }
+		tac sorted >reversed
+		run -0 --separate-stderr "$xjoin" --explain sorted reversed
+		[[ $stderr == *"Algorithm: hybrid"* ]] || { echo "$bytes, reversed: $stderr"; false; }
+	done
+}

@@ -5,15 +5,16 @@
  * the first sample.
  */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/minmax.h"
 #include "join/plan/plan.h"
 #include "join/keys/keyorder.h"
 #include "join/merge/presorted.h"
 
 #define SAMPLE_BYTES 4096u
 #define SAMPLES 16
+#define SAMPLE_KEYS 64
 
 #define ORDER_BIT(by) (1u << (by))
 
@@ -48,8 +49,11 @@ static void look_at_sample(struct look *l, const char *p, size_t bytes, bool fir
 {
 	const char *end = p + bytes, *next;
 	bool skip = header || !first, any = false;
+	const unsigned most = l->keys + SAMPLE_KEYS;
 
-	for (; l->orders && (next = sp__rec_end(&l->format, p, (size_t)(end - p))); p = next) {
+	for (;
+	     l->orders && l->keys < most && (next = sp__rec_end(&l->format, p, (size_t)(end - p)));
+	     p = next) {
 		if (!skip)
 			look_at_key(l, p, (size_t)(next - p) - sp__rec_term(&l->format));
 		any |= !skip;
@@ -63,7 +67,8 @@ static void look_at_sample(struct look *l, const char *p, size_t bytes, bool fir
 static void look_at_file(struct look *l, int fd, uint64_t size, bool header)
 {
 	uint64_t rest = size > SAMPLE_BYTES ? size - SAMPLE_BYTES : 0;
-	unsigned n = rest ? SAMPLES : 1;
+	/* Samples that overlap would not have ascending keys. */
+	unsigned n = (unsigned)sp__max(sp__min(size / SAMPLE_BYTES, SAMPLES), 1);
 
 	for (unsigned i = 0; i < n && l->orders; i++) {
 		uint64_t from = n > 1 ? rest / (n - 1) * i : 0;
@@ -97,23 +102,20 @@ static bool look_at_input(struct look *l, const char *name, bool header)
 
 enum sp_join_sorted sp__join_detect(const struct sp_join_opts *o, const char *const inputs[2])
 {
-	struct look *l = o->nkeys && sp__join_mergeable(o) ? malloc(sizeof(*l)) : NULL;
-	unsigned orders;
+	struct look l;
 
-	if (!l)
+	if (!o->nkeys || !sp__join_mergeable(o))
 		return SP_JOIN_UNSORTED;
-	sp__cut_init(&l->cut, o->separator, o->separator_bytes, o->csv);
-	l->upper = o->ignore_case ? l->cut.upper : NULL;
-	l->format = sp__join_format(o, 0);
-	l->orders = ORDER_BIT(SP_JOIN_SORTED_BYTES) | ORDER_BIT(SP_JOIN_SORTED_LENGTH);
-	for (int i = 0; i < 2 && l->orders; i++) {
-		l->field = o->keys[i][0];
-		if (!look_at_input(l, inputs[i], o->header))
-			l->orders = 0;
+	sp__cut_init(&l.cut, o->separator, o->separator_bytes, o->csv);
+	l.upper = o->ignore_case ? l.cut.upper : NULL;
+	l.format = sp__join_format(o, 0);
+	l.orders = ORDER_BIT(SP_JOIN_SORTED_BYTES) | ORDER_BIT(SP_JOIN_SORTED_LENGTH);
+	for (int i = 0; i < 2 && l.orders; i++) {
+		l.field = o->keys[i][0];
+		if (!look_at_input(&l, inputs[i], o->header))
+			l.orders = 0;
 	}
-	orders = l->orders;
-	free(l);
-	return orders & ORDER_BIT(SP_JOIN_SORTED_BYTES)	   ? SP_JOIN_SORTED_BYTES
-	       : orders & ORDER_BIT(SP_JOIN_SORTED_LENGTH) ? SP_JOIN_SORTED_LENGTH
-							   : SP_JOIN_UNSORTED;
+	return l.orders & ORDER_BIT(SP_JOIN_SORTED_BYTES)    ? SP_JOIN_SORTED_BYTES
+	       : l.orders & ORDER_BIT(SP_JOIN_SORTED_LENGTH) ? SP_JOIN_SORTED_LENGTH
+							     : SP_JOIN_UNSORTED;
 }
