@@ -106,7 +106,7 @@ STATIC := $(B)/lib/libspindle.a
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c tests/contract/test_*.c))
 # ThreadSanitizer finds nothing in one thread (tests/tap.h).
 ifeq ($(SAN),thread)
-UNIT_SRC := $(shell grep -l '^.define TAP_THREADS' $(UNIT_SRC))
+UNIT_SRC := $(shell grep -l '^.define TAP_THREADS$$' $(UNIT_SRC))
 endif
 UNIT := $(UNIT_SRC:%.c=$(B)/%)
 FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))

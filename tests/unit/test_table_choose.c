@@ -7,7 +7,7 @@
  *
  * An argument is the number of random workloads, instead of 20.
  */
-#define TAP_THREADS
+#define TAP_THREADS 0
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  *
  * With an argument, each layout is scanned on all devices, else on one or two.
  */
-#define TAP_THREADS
+#define TAP_THREADS 0
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
