@@ -148,7 +148,7 @@ int sp__index_header_decode(struct sp__index_header *h, const uint8_t *data, siz
 	struct prefix p = { 0 };
 
 	code_prefix(&c, &p);
-	*reason = "is not an index";
+	*reason = "is not an index; xindex build makes one";
 	if (bytes < SP__INDEX_NUMBERS_BYTES || memcmp(p.magic, MAGIC, sizeof(p.magic)) != 0)
 		return SP_EFORMAT;
 	*reason = "is an index of another version of Spindle";

@@ -253,7 +253,7 @@ create()
 	run -2 "$cube" info e
 	[[ $output == *"the superblock is damaged"* ]]
 	run -2 "$cube" info in
-	[[ $output == "mmap-cube: in: is not a cube" ]]
+	[[ $output == "mmap-cube: in: is not a cube; mmap-cube create makes one" ]]
 	printf '\1' | dd of=c bs=1 seek=8 conv=notrunc status=none
 	printf '\1' | dd of=c bs=1 seek=$((slot + 8)) conv=notrunc status=none
 	run -2 "$cube" info c

@@ -147,7 +147,7 @@ checkpoints()
 		[[ $output == "xsort: options '$args' and '--resume' are incompatible" || $output == *"'${args%%=*}' and '--resume'"* ]]
 	done
 	run -2 "$xsort" --resume=d in
-	[ "$output" = 'xsort: --resume needs -o' ]
+	[ "$output" = 'xsort: --resume needs -o: the file that a later run continues' ]
 	run -2 resume -R in
 	[ "$output" = 'xsort: --resume with -R needs --random-source' ]
 	run -2 resume - <in

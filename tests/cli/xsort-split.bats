@@ -127,7 +127,7 @@ refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 
 @test "--split refuses options that contradict it, and splitters out of order" {
 	printf '3\n2\n' >s
-	refused '--split needs -o' --split=s in
+	refused '--split needs -o, such as -o part%d' --split=s in
 	refused '--split=4: there is no such file of splitters: --splitters=4 makes one for 4 parts' --split=4 -o p%d in
 	refused "-o 'p%02d': --splitters writes one file of splitters; --split=FILE or --parts=P writes the parts" --splitters=4 -o p%02d in
 	[ ! -e p%02d ]
@@ -346,7 +346,7 @@ even()
 @test "--parts refuses what has no offsets or no names" {
 	refused "-: not a regular file, so it cannot be sampled: write it to a file first" \
 		--parts=2 -o part%d - < <(cat in)
-	refused "--parts needs -o" --parts=2 in
+	refused "--parts needs -o, such as -o part%d" --parts=2 in
 	refused "-o 'x': with --parts the name has exactly one %d, %Nd or %0Nd, and %% for a percent sign" \
 		--parts=2 -o x in
 	refused "options '--parts' and '--decompress' are incompatible" --parts=2 --decompress -o x%d in

@@ -45,7 +45,7 @@ static void check_resume(const struct settings *set, const char *check)
 		 sp_merge_policy_name(set->opts.policy));
 	args_exclude(set->opts.policy > SP_MERGE_LAZY, policy, true, resume);
 	if (!set->output)
-		die("%s needs -o", resume);
+		die("%s needs -o: the file that a later run continues", resume);
 	if (random_order(set))
 		die("%s with -R needs --random-source", resume);
 }

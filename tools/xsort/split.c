@@ -95,7 +95,7 @@ void split_check(const struct settings *set)
 		return;
 	check_common(set, option);
 	if (!set->output)
-		die("%s needs -o", option);
+		die("%s needs -o, such as -o part%%d", option);
 	if (!names_parts(set->output))
 		die("-o %s: with %s the name has exactly one %%d, %%Nd or %%0Nd, and %%%% for "
 		    "a percent sign",

@@ -14,7 +14,7 @@ static const struct sp__superblock_format format = {
 	.magic = "SPCUBE\r\n",
 	.min_version = SP__CUBE_VERSION,
 	.max_version = SP__CUBE_VERSION_ROUNDS + SP__CUBE_VERSION_BUILT,
-	.foreign = "is not a cube",
+	.foreign = "is not a cube; mmap-cube create makes one",
 	.other_version = "is a cube of another version of Spindle",
 };
 

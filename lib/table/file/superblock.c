@@ -16,7 +16,7 @@ static const struct sp__superblock_format format = {
 	.magic = "SPTABLE\n",
 	.min_version = SP__TABLE_VERSION,
 	.max_version = SP__TABLE_VERSION,
-	.foreign = "is not a table",
+	.foreign = "is not a table; xtable load makes one",
 	.other_version = "is a table of another version of Spindle",
 };
 
