@@ -10,8 +10,8 @@
  *	}
  *
  * A test that creates threads begins with "#define TAP_THREADS": ThreadSanitizer runs these tests
- * alone.  Any other test ends where it creates a thread.  "#define TAP_THREADS 0" is for a test that
- * only needs them to load a table, and then takes minutes with one thread: it is left out, too.
+ * alone.  Any other test ends where it creates a thread.  "#define TAP_THREADS 0" is for a test
+ * that only needs them to load a table, and then takes minutes with one: it is left out, too.
  */
 #ifndef TAP_H
 #define TAP_H

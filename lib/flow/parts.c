@@ -42,13 +42,13 @@ struct sp__parts {
 	struct input *inputs;
 	struct sp__bytes header;
 	bool marked;
-	pthread_mutex_t lock; /* protects the following members */
-	uint64_t part_bytes;  /* of the next parts, ... */
-	unsigned share;	      /* ... at most this share of what is left */
-	uint64_t left;
-	size_t input; /* of the next part; ninputs: there is none */
-	int fd;	      /* of that input; -1: not open */
-	uint64_t at;  /* where the next part begins */
+	pthread_mutex_t lock;  /* protects the following members */
+	uint64_t part_bytes;   /* of the next parts, ... */
+	unsigned share;	       /* ... at most this share of what is left */
+	uint64_t left, before; /* bytes: about those of later parts, and those of earlier ones */
+	size_t input;	       /* of the next part; ninputs: there is none */
+	int fd;		       /* of that input; -1: not open */
+	uint64_t at;	       /* where the next part begins */
 	uint64_t number;
 	bool stopped;
 	uint64_t bytes, owed, blank_lines; /* of the parts closed */
@@ -385,12 +385,14 @@ static int take(struct sp__parts *p, struct sp__part *part)
 		return sp__err(&part->err, rc, "read", p->opts.inputs[p->input], -1);
 	part->from = p->at;
 	part->bytes = cut - p->at;
+	part->before = p->before;
 	part->where.from = p->at;
 	part->where.to = cut;
 	part->where.last = cut == p->inputs[p->input].bytes;
 	part->where.decided = true;
 	part->csv = p->opts.format.kind == SP_REC_CSV;
 	part->where.removes_blank = p->inputs[p->input].removes_blank;
+	p->before += part->bytes;
 	p->left -= sp__min(p->left, part->bytes);
 	p->at = cut;
 	p->number++;

@@ -36,6 +36,7 @@ struct sp__part {
 	uint64_t number;
 	size_t input;
 	uint64_t from, bytes; /* offset in the input, and length */
+	uint64_t before;      /* bytes of all parts before it */
 	struct sp__scan *scan;
 	struct sp_errinfo err; /* of taking and reading it */
 	/* Zeroed by the caller at first, except memory: for opts.stream.chunk_bytes, or NULL. */

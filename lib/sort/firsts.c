@@ -3,20 +3,19 @@
  * Writes the first record of each key, in the order of the input (keep_order).
  *
  * Algorithm: a table of keys (records/distinct.h) shows whether a record is the first one with its
- * key; then it is written immediately.  When the table is full, its records and all later ones get
- * a number and are sorted by key, which keeps the lowest number of each key.  These are sorted by
- * number, and written except those that have been written before.
+ * key; then it is written immediately.  When the table is full, records get a number (numbering.h)
+ * and are sorted by key, which keeps the lowest number of each key.  These are sorted by number,
+ * and written except the first ones, which have been written before.  So both sorts have a record
+ * format of their own, and the keys of the first are found behind the number.
  *
- * A numbered record has its number before it, in 8 bytes that no record format interprets, and in
- * CSV a separator after that.  So both sorts have a record format of their own, and the keys of the
- * first are found behind the number.
+ * If the inputs can be read by parts (flow/parts.h), the threads of the first sort number and sort
+ * all of their records.  Otherwise the records of the table are put into it, numbered from 0 on,
+ * and then the rest of the input.
  *
  * States: seeing (there is a table), sorting (by_key has a sort).
  *
  * Memory: the table and the first sort, then the two sorts, have 7/16 of the memory each; streams
  * of input and output have the rest.
- *
- * Assumptions: numbers have 48 bits.
  *
  * Rejected: a table that is kept as a filter while records are sorted.  It is useless where keys
  * are all different, and the first sort has tables of its own.
@@ -26,18 +25,17 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/output_set.h"
+#include "base/whole.h"
 #include "flow/scan.h"
 #include "obs/progress.h"
 #include "rec/collate.h"
 #include "run/memory.h"
 #include "sort/firsts.h"
+#include "sort/numbering.h"
 #include "sort/records/runbuf.h"
 #include "sort/result.h"
 #include "sort/state.h"
 
-#define NUMBER_BYTES 8u
-#define NUMBER_MAX_BYTES (NUMBER_BYTES + 1)
-#define DIGIT_BITS 6u
 #define SHARE(bytes) ((bytes) / 16 * 7)
 #define HUGE_BYTES (UINT64_C(16) << 20)
 
@@ -48,6 +46,8 @@ struct firsts {
 	struct sp__env env;
 	struct sp__waits waits;
 	struct sp__scan *scan;
+	struct stat *inputs; /* as they were before the scan */
+	struct sp__io_counters parts_io;
 	struct sp__sort_result result;
 	struct sp__progress progress;
 	uint64_t total_bytes, begin_ns;
@@ -59,31 +59,12 @@ struct firsts {
 
 	struct sp_keyset *keys; /* behind the number */
 	struct sp__sorter by_key, by_number;
-	size_t head;   /* bytes of a number */
-	char digit;    /* bits that all digits of a number have */
+	struct sp__numbering numbering;
 	uint64_t next; /* number of the next record */
 
 	uint64_t bytes; /* put so far */
 	uint64_t written, written_bytes;
 };
-
-/* Writes a number with its separator; returns its length. */
-static void put_number(const struct firsts *f, char *to, uint64_t n)
-{
-	for (unsigned i = NUMBER_BYTES; i-- > 0; n >>= DIGIT_BITS)
-		to[i] = (char)((unsigned char)f->digit | (n & ((1u << DIGIT_BITS) - 1)));
-	if (f->head > NUMBER_BYTES)
-		to[NUMBER_BYTES] = f->opts.format.separator;
-}
-
-static uint64_t get_number(const char *from)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < NUMBER_BYTES; i++)
-		n = n << DIGIT_BITS | ((unsigned char)from[i] & ((1u << DIGIT_BITS) - 1));
-	return n;
-}
 
 static bool full(const struct firsts *f)
 {
@@ -138,9 +119,9 @@ static struct sp_sort_opts numbered(const struct firsts *f)
 	o.run.memory_bytes = f->share;
 	o.run.decompress = SP_PACKED_NONE;
 	o.run.compress_output = SP_PACKED_NONE;
-	o.record_bytes += o.record_bytes ? f->head : 0;
+	o.record_bytes += o.record_bytes ? f->numbering.head : 0;
 	if (o.format.kind == SP_REC_FIXED)
-		o.format.fixed_bytes += f->head;
+		o.format.fixed_bytes += f->numbering.head;
 	return o;
 }
 
@@ -148,7 +129,7 @@ static int open_by_key(struct firsts *f)
 {
 	struct sp_sort_opts o = numbered(f);
 
-	f->keys = sp__keyset_behind(f->opts.keys, f->head);
+	f->keys = sp__keyset_behind(f->opts.keys, f->numbering.head);
 	if (!f->keys)
 		return sp__err(f->err, -ENOMEM, "allocate", NULL, -1);
 	o.keys = f->keys;
@@ -159,7 +140,7 @@ static int open_by_key(struct firsts *f)
 static int open_by_number(struct firsts *f)
 {
 	struct sp_sort_opts o = numbered(f);
-	struct sp_key number = { .echar = NUMBER_BYTES };
+	struct sp_key number = { .echar = SP__NUMBER_BYTES };
 	struct sp_keyset_opts order = { .format = o.format,
 					.keys = &number,
 					.nkeys = 1,
@@ -168,7 +149,7 @@ static int open_by_number(struct firsts *f)
 					.bytes = true };
 
 	if (o.format.kind == SP_REC_FIXED)
-		number = (struct sp_key){ .type = SP_KEY_BYTES, .length = NUMBER_BYTES };
+		number = (struct sp_key){ .type = SP_KEY_BYTES, .length = SP__NUMBER_BYTES };
 	o.unique = false;
 	o.input_bytes = f->by_key.sort->shared.stats.input_bytes;
 	return sp__sorter_open(&f->by_number, &order, &o, NULL, f->err);
@@ -176,13 +157,14 @@ static int open_by_number(struct firsts *f)
 
 static int number_record(struct firsts *f, const char *rec, size_t bytes)
 {
-	char *to = sp__sorter_space(&f->by_key, f->head + bytes);
+	const size_t head = f->numbering.head;
+	char *to = sp__sorter_space(&f->by_key, head + bytes);
 
 	if (!to)
 		return -ENOMEM;
-	put_number(f, to, f->next++);
-	memcpy(to + f->head, rec, bytes);
-	return sp__sorter_add(&f->by_key, f->head + bytes);
+	sp__number(&f->numbering, to, f->next++);
+	memcpy(to + head, rec, bytes);
+	return sp__sorter_add(&f->by_key, head + bytes);
 }
 
 /* Numbers and puts the records of a batch. */
@@ -206,10 +188,114 @@ static void free_table(struct firsts *f)
 	f->memory = NULL;
 }
 
-/* Puts the records of the full table into the first sort. */
-static int start_sorting(struct firsts *f)
+static struct sp__scan_opts scan_options(struct firsts *f)
 {
-	int rc = open_by_key(f);
+	const struct sp_sort_io *io = f->io;
+	struct sp__scan_opts o = { .format = f->opts.format,
+				   .inputs = io->inputs,
+				   .ninputs = io->ninputs,
+				   .header_records = io->header_records,
+				   .header_first = io->header_first,
+				   .separator = sp__key_separator(f->opts.keys),
+				   .ahead = io->ahead,
+				   .stream = sp__env_reading(&f->env),
+				   .waits = &f->waits,
+				   .err = f->err };
+
+	o.stream.whole = true;
+	return o;
+}
+
+static int open_scan(struct firsts *f)
+{
+	struct sp__scan_opts o = scan_options(f);
+
+	return sp__scan_open(&f->scan, &o);
+}
+
+static int take_input(struct firsts *f);
+
+static void tell_read(void *firsts, uint64_t bytes)
+{
+	struct firsts *f = firsts;
+
+	sp__progress_report(&f->progress, SP_PHASE_RUN_FORMATION, bytes, f->total_bytes);
+}
+
+/* SP_EUNSUP: the inputs have changed since the scan began, or it reads what has no name. */
+static int compare_inputs(const struct firsts *f)
+{
+	for (size_t i = 0; i < f->io->ninputs; i++) {
+		const char *name = f->io->inputs[i];
+		struct stat now;
+
+		if (!strcmp(name, "-") || stat(name, &now) || !sp__same_file(&now, &f->inputs[i]))
+			return SP_EUNSUP;
+	}
+	return 0;
+}
+
+static int put_parts(struct firsts *f, struct sp__parts *parts)
+{
+	int rc = sp__number_parts(&f->numbering, f->by_key.sort, parts, f->total_bytes, tell_read,
+				  f, &f->bytes, f->err);
+
+	if (!rc)
+		rc = sp__parts_end(parts);
+	if (!rc && f->bytes != sp__parts_owed(parts))
+		rc = sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
+	return rc;
+}
+
+/* Reads all inputs again by a scan, after parts were cut wrongly. */
+static int scan_again(struct firsts *f)
+{
+	int rc;
+
+	*f->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	(void)sp__sorter_close(&f->by_key);
+	free(f->keys);
+	f->keys = NULL;
+	sp__scan_close(f->scan);
+	f->scan = NULL;
+	f->bytes = 0;
+	rc = open_scan(f);
+	if (!rc)
+		rc = open_by_key(f);
+	return rc ? rc : take_input(f);
+}
+
+/*
+ * Puts the records of all inputs, read by parts, into the first sort.  Returns SP_END; SP_EUNSUP,
+ * if the scan must go on; or an error.
+ */
+static int sort_parts(struct firsts *f)
+{
+	struct sp__scan_opts o = scan_options(f);
+	struct sp__parts *parts;
+	int rc;
+
+	if (!f->total_bytes || !sp__sort_reads_parts(f->by_key.sort, &o.stream))
+		return SP_EUNSUP;
+	rc = sp__parts_open(&parts, &o, sp__sort_part_bytes(f->by_key.sort, f->total_bytes));
+	if (rc)
+		return rc;
+	rc = compare_inputs(f);
+	if (!rc) {
+		/* What it has counted is counted again. */
+		f->seen.dropped = (struct sp__tally){ 0 };
+		free_table(f);
+		rc = put_parts(f, parts);
+	}
+	sp__parts_counters(parts, &f->parts_io);
+	sp__parts_close(parts);
+	return rc == SP__MISCUT ? scan_again(f) : rc ? rc : SP_END;
+}
+
+/* Puts the records of the full table into the first sort. */
+static int put_seen(struct firsts *f)
+{
+	int rc = 0;
 
 	for (size_t i = 0; !rc && f->memory && i < f->seen.n; i++) {
 		size_t bytes;
@@ -220,6 +306,20 @@ static int start_sorting(struct firsts *f)
 	}
 	free_table(f);
 	return rc;
+}
+
+/* Returns SP_READY if the scan must go on; SP_END if all is in the first sort; or an error. */
+static int start_sorting(struct firsts *f)
+{
+	int rc = open_by_key(f);
+
+	if (rc)
+		return rc;
+	rc = sort_parts(f);
+	if (rc != SP_EUNSUP)
+		return rc;
+	rc = put_seen(f);
+	return rc ? rc : SP_READY;
 }
 
 /* Looks up a batch; sets how many of its bytes the table took. */
@@ -235,17 +335,22 @@ static int look_up(struct firsts *f, const struct sp_batch *batch, size_t *taken
 	return f->hold ? 0 : write_seen(f, before);
 }
 
+/* Returns SP_READY; SP_END if it has read all the rest; or an error. */
 static int take(struct firsts *f, const struct sp_batch *batch)
 {
 	size_t taken = 0;
 	int rc = f->memory ? look_up(f, batch, &taken) : 0;
 
 	f->bytes += batch->bytes;
-	if (rc < 0 || (f->memory && taken == batch->bytes))
+	if (rc)
 		return rc;
-	if (!f->by_key.sort)
-		rc = start_sorting(f);
-	return rc ? rc : number_batch(f, batch->data + taken, batch->bytes - taken);
+	if (f->memory && taken == batch->bytes)
+		return SP_READY;
+	rc = f->by_key.sort ? SP_READY : start_sorting(f);
+	if (rc != SP_READY)
+		return rc;
+	rc = number_batch(f, batch->data + taken, batch->bytes - taken);
+	return rc ? rc : SP_READY;
 }
 
 /* Reads the input, up to the record that completes the result. */
@@ -257,10 +362,9 @@ static int take_input(struct firsts *f)
 
 	while ((rc = sp__iter_next(&it, &f->waits, &batch)) == SP_READY) {
 		rc = take(f, &batch);
-		if (rc < 0 || full(f))
+		if (rc != SP_READY || full(f))
 			return rc;
-		sp__progress_report(&f->progress, SP_PHASE_RUN_FORMATION, sp__scan_bytes(f->scan),
-				    f->total_bytes);
+		tell_read(f, sp__scan_bytes(f->scan));
 	}
 	if (rc == SP_END && f->bytes != sp__scan_owed(f->scan))
 		return sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
@@ -282,8 +386,11 @@ static int sort_again(struct firsts *f)
 	return rc < 0 ? rc : sp_sort_finish(f->by_number.sort);
 }
 
-/* Writes the records of a batch of the second sort, without their numbers. */
-static int write_numbered(struct firsts *f, const struct sp_batch *batch, uint64_t already)
+/*
+ * Writes the records of a batch of the second sort, without their numbers.  *already: those of its
+ * next records that have been written before.
+ */
+static int write_numbered(struct firsts *f, const struct sp_batch *batch, uint64_t *already)
 {
 	struct sp_recfmt format = numbered(f).format;
 	const char *p = batch->data, *end = p + batch->bytes, *next;
@@ -291,22 +398,25 @@ static int write_numbered(struct firsts *f, const struct sp_batch *batch, uint64
 
 	for (; !rc && p < end; p = next) {
 		next = sp__rec_end(&format, p, (size_t)(end - p));
-		if (get_number(p) >= already)
-			rc = write_record(f, p + f->head, (size_t)(next - p) - f->head);
+		if (*already)
+			--*already;
+		else
+			rc = write_record(f, p + f->numbering.head,
+					  (size_t)(next - p) - f->numbering.head);
 	}
 	return rc;
 }
 
 static int write_sorted(struct firsts *f)
 {
-	const uint64_t already = f->written;
+	uint64_t already = f->written;
 	struct sp_batch batch;
 	int rc = sort_again(f);
 
 	if (!rc)
 		rc = begin_result(f);
 	while (!rc && (rc = sp__sort_get_next(f->by_number.sort, &batch)) == SP_READY) {
-		rc = write_numbered(f, &batch, already);
+		rc = write_numbered(f, &batch, &already);
 		sp__progress_report(&f->progress, SP_PHASE_MERGE, f->written_bytes, f->bytes);
 	}
 	if (rc == SP_END && !f->opts.top &&
@@ -348,24 +458,6 @@ static int open_table(struct firsts *f)
 	return 0;
 }
 
-static int open_scan(struct firsts *f)
-{
-	const struct sp_sort_io *io = f->io;
-	struct sp__scan_opts o = { .format = f->opts.format,
-				   .inputs = io->inputs,
-				   .ninputs = io->ninputs,
-				   .header_records = io->header_records,
-				   .header_first = io->header_first,
-				   .separator = sp__key_separator(f->opts.keys),
-				   .ahead = io->ahead,
-				   .stream = sp__env_reading(&f->env),
-				   .waits = &f->waits,
-				   .err = f->err };
-
-	o.stream.whole = true;
-	return sp__scan_open(&f->scan, &o);
-}
-
 static int check(const struct firsts *f)
 {
 	const struct sp_sort_opts *o = &f->opts;
@@ -397,6 +489,11 @@ static int open_all(struct firsts *f)
 		sp__inputs_bytes(f->io->inputs, f->io->ninputs, f->opts.run.decompress, &all);
 	if (!all)
 		f->total_bytes = 0;
+	f->inputs = calloc(f->io->ninputs, sizeof(*f->inputs));
+	if (!f->inputs)
+		return sp__err(f->err, -ENOMEM, "allocate", NULL, -1);
+	for (size_t i = 0; i < f->io->ninputs; i++)
+		(void)!stat(f->io->inputs[i], &f->inputs[i]);
 	sp_sort_expect(&f->opts, f->io->inputs, f->io->ninputs);
 	rc = sp__env_open(&f->env, &f->opts.run, f->err);
 	f->share = SHARE(sp__working_memory(&f->opts.run, f->opts.run.memory_bytes)) & ~4095u;
@@ -435,20 +532,7 @@ static void note_sort(const struct sp__sorter *second, struct sp_sort_stats *st)
 	if (!second->sort)
 		return;
 	sp__sort_stats(second->sort, &s, false);
-	st->runs += s.runs;
-	st->spilled_runs += s.spilled_runs;
-	st->merges += s.merges;
-	st->merge_passes += s.merge_passes;
-	st->cluster_reads += s.cluster_reads;
-	st->demand_reads += s.demand_reads;
-	st->spill_recycled_bytes += s.spill_recycled_bytes;
-	st->run.read_requests += s.run.read_requests;
-	st->run.read_bytes += s.run.read_bytes;
-	st->run.write_requests += s.run.write_requests;
-	st->run.write_bytes += s.run.write_bytes;
-	st->run.spill_read_bytes += s.run.spill_read_bytes;
-	st->run.spill_write_bytes += s.run.spill_write_bytes;
-	st->run.spill_peak_bytes += s.run.spill_peak_bytes;
+	sp__stats_join(st, &s);
 }
 
 static void note(struct firsts *f, struct sp_sort_stats *st)
@@ -466,9 +550,11 @@ static void note(struct firsts *f, struct sp_sort_stats *st)
 		sp__scan_counters(f->scan, &c);
 		sp__env_note_io(&st->run, &c);
 	}
+	sp__env_note_io(&st->run, &f->parts_io);
 	sp__result_counters(&f->result, &c);
 	sp__env_note_io(&st->run, &c);
-	st->records = f->by_key.sort ? f->seen.dropped.records + f->next : f->seen.added.records;
+	st->records =
+		f->by_key.sort ? f->seen.dropped.records + st->records : f->seen.added.records;
 	st->collapsed += f->seen.dropped.records;
 	st->output_records = f->written;
 	st->input_bytes = f->bytes;
@@ -479,9 +565,6 @@ static void note(struct firsts *f, struct sp_sort_stats *st)
 int sp__firsts_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 		   struct sp_sort_stats *stats, struct sp_errinfo *err)
 {
-	/* No digit is the separator, which would end the number. */
-	const bool csv = opts->format.kind == SP_REC_CSV;
-	const unsigned char separator = csv ? (unsigned char)opts->format.separator : 0;
 	struct firsts f = { .opts = *opts,
 			    .io = io,
 			    .err = err,
@@ -490,10 +573,11 @@ int sp__firsts_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 					  .arg = io->progress_arg,
 					  .phase = -1,
 					  .last = SP_PHASE_MERGE },
-			    .head = csv ? NUMBER_MAX_BYTES : NUMBER_BYTES,
-			    .digit = (char)(separator < 0x80 || separator >= 0xC0 ? 0x80 : 0xC0),
 			    .begin_ns = sp__now_ns() };
-	int rc = run(&f), closed;
+	int rc, closed;
+
+	sp__numbering_init(&f.numbering, &opts->format);
+	rc = run(&f);
 
 	if (stats)
 		note(&f, stats);
@@ -504,6 +588,7 @@ int sp__firsts_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	(void)sp__sorter_close(&f.by_number);
 	(void)sp__sorter_close(&f.by_key);
 	free(f.keys);
+	free(f.inputs);
 	closed = sp__env_close(&f.env);
 	return rc < 0 ? rc : closed;
 }

@@ -55,3 +55,5 @@ SP_MUST_CHECK int sp__balance_compare(const struct sp__sort_shared *s, const cha
 				      uint64_t want, uint64_t have);
 /* Adds the records that a part of the final merge has dropped and returned. */
 void sp__balance_join(struct sp__balance *to, const struct sp__balance *from);
+/* Adds the runs, merges and requests of a sort to those of another one. */
+void sp__stats_join(struct sp_sort_stats *to, const struct sp_sort_stats *from);

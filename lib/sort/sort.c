@@ -219,6 +219,11 @@ bool sp__sort_reads_parts(const struct sp_sort *s, struct sp__rstream_opts *read
 	return sp__form_by_parts(&s->forming);
 }
 
+uint64_t sp__sort_part_bytes(const struct sp_sort *s, uint64_t input_bytes)
+{
+	return sp__form_part_bytes(&s->forming, input_bytes);
+}
+
 int sp__sort_put_parts(struct sp_sort *s, struct sp__parts *parts, uint64_t input_bytes,
 		       sp__sort_encode_fn *encode, void *arg)
 {

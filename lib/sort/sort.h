@@ -38,6 +38,8 @@ typedef int sp__sort_encode_fn(void *arg, unsigned worker, struct sp__part *part
  * sort has one thread.
  */
 bool sp__sort_reads_parts(const struct sp_sort *sort, struct sp__rstream_opts *reading);
+/* Returns the length of parts, if equal records can differ. */
+uint64_t sp__sort_part_bytes(const struct sp_sort *sort, uint64_t input_bytes);
 /*
  * Puts the records that are made from all parts (flow/parts.h), by several threads.  Returns 0 or
  * the error of the first part that has one.

@@ -119,6 +119,27 @@ refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 	"$xsort" -u --keep-order --header --top=0 a b | cmp - <(head -n 1 a)
 }
 
+# Almost all of the last one is one field, so that every cut into parts is wrong.
+@test "files that several threads read after the table is full" {
+	local memory threads
+
+	seq 300000 | awk '{ print $1 * 7919 % 200003, "some text" }' >a
+	tail -n 100000 a >b
+	seq 200000 250000 | head -c 600000 >c # no final newline
+	awk '!seen[$0]++' a b c >want
+	{ echo text,number; seq 200000 | awk '{ print "x," $1 % 120011 }'; } >quoted
+	{ printf '"'; seq 400000 | awk '{ print $1 ",5" }'; printf '",200001\nx,3\ny,120011\n'; } >>quoted
+	{ head -n 120012 quoted && tail -n 400003 quoted | head -n 400001 && echo y,120011; } >want-quoted
+	for memory in 64K 4M; do
+		for threads in 2 3 8; do
+			"$xsort" -u --keep-order -S $memory -T tmp --parallel=$threads a b c | cmp - want
+			"$xsort" -u --keep-order -S $memory -T tmp --parallel=$threads --csv --header -k number quoted |
+				cmp - want-quoted
+		done
+	done
+	[ -z "$(ls tmp)" ]
+}
+
 @test "--top stops at the first records, and reads no more" {
 	repeats 60000 20000 >in
 	awk '!seen[$0]++' in >want

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The parts of a final merge that keep one record of each group.
+# The parts of a final merge that keep one record of each group, and threads that number records.
 
 # shellcheck source=tests/delay/lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -11,6 +11,7 @@
 { cat many && head -c 2250000 many; } >again
 sort -u again >want-unique
 sort again | uniq -c >want-counted
+awk '!seen[$0]++' again >want-kept
 
 unique()
 {
@@ -24,6 +25,13 @@ counted()
 	same want-counted $?
 }
 
+kept()
+{
+	"$xsort" -u --keep-order -S 2M -T tmp --parallel="${threads[$1 % 3]}" again >out 2>err
+	same want-kept $?
+}
+
 seeds unique
 seeds counted
+seeds kept
 tap_done

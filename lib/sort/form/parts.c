@@ -49,6 +49,7 @@ struct worker {
 	uint64_t last;		 /* number of its last part */
 	uint64_t begun;		 /* slots that begin in its part */
 	uint64_t records, bytes, runs;
+	uint64_t source_bytes; /* from which those bytes have been encoded */
 	bool stored;
 	uint64_t youngest; /* age of the youngest slot stored */
 	struct sp_errinfo err;
@@ -208,9 +209,12 @@ static void note_length(struct worker *w, bool full)
 	const struct sp__runbuf *rb = &w->slot->buf;
 	double used = (double)rb->used + (double)rb->n * SP__ENTRY_COST, bytes;
 
-	if (f->blocks || f->from->encode || f->forming->sort->plan.in_memory || used < 1)
+	if (f->blocks || (f->from->encode && !f->stable) || f->forming->sort->plan.in_memory ||
+	    used < 1)
 		return;
 	bytes = (double)w->slot_bytes * (full ? 1 : (double)w->slot->bytes / used) * FILLED;
+	if (f->from->encode)
+		bytes *= (double)w->source_bytes / (double)w->bytes;
 	bytes = sp__min(bytes, (double)(f->from->input_bytes / f->n));
 	sp__parts_resize(f->from->parts, (uint64_t)bytes, f->n);
 }
@@ -245,6 +249,7 @@ static int put_encoded(struct worker *w, struct sp_batch *batch)
 	struct sp_batch records;
 	int rc = 0;
 
+	w->source_bytes += batch->bytes;
 	while (!rc && batch->bytes) {
 		rc = from->encode(from->arg, number, &w->part, batch, &records);
 		if (!rc)
