@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens the inputs of a scan, and finds their sizes (scan.h).
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "flow/scan.h"
+#include "io/unpacking.h"
+
+/* True if the file is regular and to be unpacked. */
+static bool is_packed(const char *name, enum sp_packed unpack)
+{
+	const struct sp__rstream_opts o = { .unpack = unpack };
+	bool packed;
+	int fd;
+
+	if (unpack != SP_PACKED_AUTO)
+		return unpack != SP_PACKED_NONE;
+	fd = sp__input_open(name, NULL);
+	packed = fd >= 0 && sp__unpacking_wanted(fd, &o);
+	if (fd >= 0)
+		sp__input_close(name, fd);
+	return packed;
+}
+
+uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, enum sp_packed unpack, bool *all)
+{
+	uint64_t sum = 0;
+	struct stat st;
+
+	*all = true;
+	for (size_t i = 0; i < n; i++) {
+		int rc = strcmp(inputs[i], "-") ? stat(inputs[i], &st) : fstat(0, &st);
+
+		if (rc == 0 && S_ISREG(st.st_mode) && !is_packed(inputs[i], unpack))
+			sum += (uint64_t)st.st_size;
+		else
+			*all = false;
+	}
+	return sum;
+}
+
+/* Files that are not regular, or cannot be opened, get no location. */
+int sp__inputs_lay(const struct sp__volume *device, const char *const *inputs, size_t n,
+		   unsigned *first, struct sp_errinfo *err)
+{
+	bool regular;
+
+	for (size_t i = 0; device && i < n; i++) {
+		int number = sp__volume_add_file(
+			device, SP__SIM_INPUT,
+			sp__inputs_bytes(inputs + i, 1, SP_PACKED_NONE, &regular));
+
+		if (number == -ENOSPC)
+			return sp__errf(err, number, "read", inputs[i], -1,
+					"No space left on the simulated device");
+		if (number < 0)
+			return sp__err(err, number, "allocate", NULL, -1);
+		if (i == 0)
+			*first = (unsigned)number;
+	}
+	return 0;
+}
+
+int sp__input_open(const char *name, struct sp_errinfo *err)
+{
+	int fd;
+
+	if (!strcmp(name, "-"))
+		return 0;
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? sp__err(err, -errno, "open", name, -1) : fd;
+}
+
+void sp__input_close(const char *name, int fd)
+{
+	if (strcmp(name, "-"))
+		close(fd);
+}
