@@ -62,6 +62,8 @@ static int compare_texts(const struct sp_keyset *ks, const struct sp__comp *c, c
 		return sp__version_compare(a->s, a->n, b->s, b->n);
 	case SP_KEY_RANDOM:
 		return compare_random(ks, a, b);
+	case SP_KEY_TIME:
+		return sp__moment_compare(a->s, a->n, b->s, b->n);
 	default:
 		if (c->collated)
 			return compare_collated(ks, a->s, a->n, b->s, b->n);

@@ -106,6 +106,8 @@ static unsigned char *encode_typed(const struct sp_keyset *ks, const struct sp__
 		return out + 1;
 	case SP_KEY_VERSION:
 		return sp__version_encode(s, n, out, room);
+	case SP_KEY_TIME:
+		return sp__moment_encode(s, n, out);
 	default:
 		if (c->last && !c->key.reverse && !c->cased)
 			return sp__text_filter(c, s, n, out);

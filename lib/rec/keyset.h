@@ -70,6 +70,18 @@ static inline const char *sp__skip_blanks(const struct sp_keyset *ks, const char
 	return s;
 }
 
+/* Removes blanks around a text, and carriage returns at its end; returns the length left. */
+static inline size_t sp__trim(const char **s, size_t n)
+{
+	while (n && ((*s)[n - 1] == ' ' || (*s)[n - 1] == '\t' || (*s)[n - 1] == '\r'))
+		n--;
+	while (n && (**s == ' ' || **s == '\t')) {
+		++*s;
+		n--;
+	}
+	return n;
+}
+
 /* Field extents (field.c). */
 
 /* Returns the beginning of key k in a line. */
@@ -183,6 +195,19 @@ int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, con
 
 unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, size_t room);
 int sp__version_compare(const char *a, size_t an, const char *b, size_t bn);
+
+/* moment.c */
+
+#define SP__MOMENT_BYTES 8
+
+/*
+ * Reads YYYY-MM-DD, or such a date, a T or a blank, HH:MM:SS, optionally a point and 1 to 6
+ * decimals, optionally a Z.  Bytes that sp__trim() removes do not count.  *us: microseconds since
+ * 1970-01-01.
+ */
+bool sp__moment_read(const char *s, size_t n, int64_t *us);
+unsigned char *sp__moment_encode(const char *s, size_t n, unsigned char *out);
+int sp__moment_compare(const char *a, size_t an, const char *b, size_t bn);
 
 /* csv.c */
 

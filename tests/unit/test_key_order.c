@@ -20,8 +20,10 @@ static int memcmp_keys(const struct sp__keybuf *a, const struct sp__keybuf *b)
 	return d ? d : (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
+/* T, which is not a letter of keys, is for dates and times. */
 static struct sp_keyset *keyset_of(const char *letters)
 {
+	const bool moments = strchr(letters, 'T');
 	struct sp_keyset_opts o = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
 				    .nkeys = 1,
 				    .separator = -1,
@@ -31,6 +33,8 @@ static struct sp_keyset *keyset_of(const char *letters)
 
 	for (; *letters; letters++)
 		sp_key_letter(&k, *letters, SP_KEY_BOTH);
+	if (moments)
+		k.type = SP_KEY_TIME;
 	o.keys = &k;
 	return sp_keyset_new(&ks, &o, NULL) ? NULL : ks;
 }
@@ -99,6 +103,19 @@ static void ascending(const char *letters, const char *const *texts, size_t n)
 #define Z20 "00000000000000000000"
 #define Z200 Z20 Z20 Z20 Z20 Z20 Z20 Z20 Z20 Z20 Z20
 
+static void moments(void)
+{
+	ASCENDING("T", "", "=x", "= ", "=2024-02-30", "=2024-1-1", "=24-01-01",
+		  "=2024-01-01T24:00:00", "=2024-01-01 1", "=2024-01-01Z",
+		  "=2024-01-01 00:00:00+01:00", "=2024-01-01 00:00:00.",
+		  "=2024-01-01 00:00:00.1234567", "0000-01-01", "0000-01-01 00:00:00.000001",
+		  "1969-12-31T23:59:59.9", "1970-01-01", "=1970-01-01 00:00:00",
+		  "= 1970-01-01T00:00:00.000000Z\t", "=1970-01-01T00:00:00.0\r",
+		  "1970-01-01 00:00:01", "2024-02-29", "2024-02-29 09:30:00.5",
+		  "=2024-02-29T09:30:00.50Z", "2024-02-29 09:30:00.51", "2024-03-01",
+		  "9999-12-31 23:59:59.999999");
+}
+
 static void numbers(void)
 {
 	ASCENDING("n", "-1" Z200, "-1" Z20, "-100000000", "-99999999.5", "-99999999", "-12.51",
@@ -145,6 +162,7 @@ static void words(void)
 int main(void)
 {
 	numbers();
+	moments();
 	words();
 	return done();
 }

@@ -43,6 +43,7 @@ enum sp_key_type {
 	SP_KEY_MONTH,	/* -M */
 	SP_KEY_VERSION, /* -V */
 	SP_KEY_RANDOM,	/* -R: hash of the key */
+	SP_KEY_TIME,	/* date or time of ISO 8601; other texts come first */
 	SP_KEY_BYTES,	/* from here on binary records: unsigned bytes */
 	SP_KEY_UINT,	/* 1, 2, 4 or 8 bytes */
 	SP_KEY_INT,	/* two's complement, 1, 2, 4 or 8 bytes */
