@@ -83,8 +83,10 @@ int main(int argc, char **argv)
 		set.files[set.nfiles++] = "-";
 	files_choose_compression(&set);
 	files_warn_packed(&set);
+	infer_check(&set);
 	names_resolve(&set);
 	order_finish(&set);
+	infer_types(&set);
 	warn_about_keys(&set);
 	options_check(&set);
 	order_read_salt(&set);

@@ -240,6 +240,7 @@ static int look(struct sp__parts *p, size_t i, int fd, size_t *first)
 	o.ninputs = 1;
 	o.part = &part;
 	o.waits = &waits;
+	o.keys = NULL;
 	o.stream.whole = false;
 	if (i && o.header_first)
 		o.header_records = 0;

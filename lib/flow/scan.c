@@ -20,6 +20,7 @@
 #include "flow/blank.h"
 #include "flow/scan.h"
 #include "flow/stitch.h"
+#include "rec/key.h"
 #include "rec/header.h"
 
 struct sp__scan {
@@ -33,15 +34,18 @@ struct sp__scan {
 	struct sp__waiter wait; /* for the stream or the chunks */
 	size_t from;		/* input of the current batch */
 	struct sp__bytes header;
-	size_t header_from;    /* the input that the header is from */
-	size_t mark_bytes;     /* of the first input's byte order mark, which begins the header */
-	bool marked;	       /* the byte order mark of this input has been counted */
-	uint64_t header_left;  /* records of the batch's input that belong to its header */
-	size_t repeated;       /* bytes of the header that this input has repeated so far */
-	uint64_t bytes;	       /* read */
-	uint64_t terminators;  /* added to the last records of inputs that had none */
-	uint64_t header_bytes; /* of the headers of all inputs */
-	uint64_t newlines;     /* CSV: in the current input so far */
+	size_t header_from;	/* the input that the header is from */
+	size_t mark_bytes;	/* of the first input's byte order mark, which begins the header */
+	bool marked;		/* the byte order mark of this input has been counted */
+	uint64_t header_left;	/* records of the batch's input that belong to its header */
+	size_t repeated;	/* bytes of the header that this input has repeated so far */
+	uint64_t bytes;		/* read */
+	uint64_t terminators;	/* added to the last records of inputs that had none */
+	uint64_t header_bytes;	/* of the headers of all inputs */
+	uint64_t newlines;	/* CSV: in the current input so far */
+	bool checks;		/* records must fit opts.keys */
+	uint64_t lines;		/* checked in this input, or part, so far; with its header */
+	struct sp__keybuf text; /* of the record that is checked */
 	struct sp__io_counters done; /* of the streams closed */
 	char engine[32];
 	bool refused; /* a closed stream was refused direct I/O */
@@ -82,6 +86,7 @@ int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts)
 	s->opts = *opts;
 	s->skip_left = opts->skip_bytes;
 	s->fd = -1;
+	s->checks = opts->keys && sp__ks(opts->keys)->checks;
 	s->wait = (struct sp__waiter){ .ops = &wait_on_stream, .source = s };
 	s->digest = opts->checksums ? sp__digest_new() : NULL;
 	if (opts->checksums && !s->digest) {
@@ -138,6 +143,7 @@ void sp__scan_close(struct sp__scan *s)
 	close_input(s);
 	sp__splitter_release(&s->splitter);
 	sp__bytes_release(&s->header, NULL);
+	sp__keybuf_release(&s->text);
 	sp__digest_free(s->digest);
 	free(s);
 }
@@ -208,7 +214,7 @@ static int open_input(struct sp__scan *s)
 		return rc;
 	sp__splitter_release(&s->splitter);
 	sp__splitter_init(&s->splitter, &s->opts.format);
-	s->newlines = 0;
+	s->newlines = s->lines = 0;
 	s->from = s->input;
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
 	s->repeated = 0;
@@ -229,19 +235,24 @@ static int miscut(struct sp__scan *s)
 			"a part does not end with a record");
 }
 
-/* Returns the newlines of the current input before the part that is read, or before its end. */
-static int count_before(const struct sp__scan *s, uint64_t *newlines)
+static char line_end(const struct sp__scan *s)
+{
+	return s->opts.format.kind == SP_REC_LINE ? s->opts.format.eol : '\n';
+}
+
+/* Adds the lines of the current input before the part that is read. */
+static int add_before(const struct sp__scan *s, uint64_t *lines)
 {
 	const uint64_t from = s->opts.part ? s->opts.part->from : 0;
 	char buf[4096];
 	ssize_t n;
 
-	*newlines = s->newlines;
 	for (uint64_t at = 0; at < from; at += (uint64_t)n) {
-		n = sp__read_whole(s->fd, buf, sp__min(sizeof(buf), from - at), at);
+		n = sp__read_whole(s->opts.part->fd, buf, sp__min(sizeof(buf), from - at), at);
 		if (n <= 0)
-			return (int)n;
-		*newlines += sp__count_lines(buf, (size_t)n);
+			return n ? sp__err(s->opts.err, (int)n, "read", s->opts.inputs[s->from], -1)
+				 : 0;
+		*lines += sp__count_bytes(buf, (size_t)n, line_end(s));
 	}
 	return 0;
 }
@@ -252,8 +263,8 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 	const struct sp_recfmt *f = &s->opts.format;
 	struct sp__bytes *last = &s->splitter.carry;
 	const char *name = s->opts.inputs[s->input];
-	char eol = f->kind == SP_REC_LINE ? f->eol : '\n';
-	uint64_t newlines;
+	char eol = line_end(s);
+	uint64_t newlines = s->newlines;
 	int rc;
 
 	if (s->stitch)
@@ -270,8 +281,8 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 		return no_memory(s);
 	s->terminators++;
 	if (!sp__rec_end(f, last->data, last->bytes)) {
-		rc = count_before(s, &newlines);
-		return rc < 0 ? sp__err(s->opts.err, rc, "read", name, -1)
+		rc = add_before(s, &newlines);
+		return rc < 0 ? rc
 			      : sp__rec_unclosed(f, last->data, last->bytes - 1, name, newlines,
 						 s->opts.err);
 	}
@@ -415,6 +426,28 @@ static int take_header(struct sp__scan *s, struct sp_batch *batch)
 	return rc < 0 ? rc : SP_READY;
 }
 
+/*
+ * Checks the keys of a batch, whose header began at `from`.  The records before one that does not
+ * fit are returned; the error is the next result.
+ */
+static int check(struct sp__scan *s, const char *from, struct sp_batch *batch)
+{
+	struct sp__badtext bad;
+	size_t fitting;
+
+	if (sp__key_fitting(s->opts.keys, batch->data, batch->bytes, &s->text, &fitting, &bad))
+		return no_memory(s);
+	s->lines += sp__count_bytes(from, (size_t)(batch->data + fitting - from), line_end(s));
+	if (fitting == batch->bytes)
+		return SP_READY;
+	batch->bytes = fitting;
+	s->error = add_before(s, &s->lines);
+	if (!s->error)
+		s->error =
+			sp__badtext_error(&bad, s->opts.inputs[s->from], s->lines + 1, s->opts.err);
+	return fitting ? SP_READY : s->error;
+}
+
 static void skip(struct sp__scan *s, struct sp_batch *batch)
 {
 	size_t bytes = batch->bytes < s->skip_left ? batch->bytes : (size_t)s->skip_left;
@@ -433,17 +466,23 @@ static void skip(struct sp__scan *s, struct sp_batch *batch)
 int sp__scan_next(void *scan, struct sp_batch *batch)
 {
 	struct sp__scan *s = scan;
+	const char *from;
 	int rc = s->error;
 
 	if (rc < 0)
 		return rc;
 	do {
 		rc = next_kept(s, batch);
+		from = batch->data;
 		if (rc == SP_READY && s->header_left)
 			rc = take_header(s, batch);
+		if (rc == SP_READY && s->checks)
+			rc = check(s, from, batch);
 		if (rc == SP_READY && s->skip_left)
 			skip(s, batch);
-	} while (rc == SP_READY && !batch->bytes);
+	} while (rc == SP_READY && !batch->bytes && !s->error);
+	if (rc == SP_READY && !batch->bytes)
+		rc = s->error;
 	if (rc < 0)
 		s->error = rc;
 	return rc;

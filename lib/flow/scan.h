@@ -56,6 +56,7 @@ struct sp__scan_opts {
 	 * has been read to its end.  Not with any_order, and not for inputs that are unpacked.
 	 */
 	uint64_t *checksums;
+	const struct sp_keyset *keys;	  /* that records must fit (sp_key.checked), or NULL */
 	bool remove_blank;		  /* CSV of several columns: remove blank lines */
 	const struct sp__scan_part *part; /* NULL: whole inputs */
 	struct sp__rstream_opts

@@ -114,7 +114,31 @@ static ssize_t read_some(const struct sp_columns *c, int fd, char *data, size_t 
 	return n < 0 ? sp__err(err, -errno, "read", c->input, -1) : n;
 }
 
-/* Reads byte by byte, since bytes after the header are for another reader. */
+/* True if the header and the bytes of the sample have been read. */
+static bool complete(const struct sp_columns *c, const struct text *t, const struct progress *p)
+{
+	return !p->left && t->bytes >= c->sample_max;
+}
+
+static bool make_room(struct text *t, size_t bytes)
+{
+	t->failed |= !SP__ARRAY_GROW(t->data, t->room, bytes + 2);
+	return !t->failed;
+}
+
+/* Reads bytes after the header. */
+static int read_rest(const struct sp_columns *c, int fd, struct text *t, struct sp_errinfo *err)
+{
+	ssize_t n = 1;
+
+	while (n > 0 && t->bytes < c->sample_max && make_room(t, c->sample_max)) {
+		n = read_some(c, fd, t->data + t->bytes, c->sample_max - t->bytes, err);
+		t->bytes += n > 0 ? (size_t)n : 0;
+	}
+	return n < 0 ? (int)n : 0;
+}
+
+/* Reads the header byte by byte, since bytes after it can be for another reader. */
 static int read_plain(const struct sp_columns *c, int fd, struct text *t, struct progress *p,
 		      struct sp_errinfo *err)
 {
@@ -123,7 +147,7 @@ static int read_plain(const struct sp_columns *c, int fd, struct text *t, struct
 
 	while (p->left && !t->failed && (n = read_some(c, fd, &byte, 1, err)) > 0)
 		take(c, p, t, byte);
-	return n < 0 ? (int)n : 0;
+	return n < 0 ? (int)n : p->left ? 0 : read_rest(c, fd, t, err);
 }
 
 /* Unpacks the beginning of the file, as far as it was read, into at most room bytes of text. */
@@ -131,21 +155,27 @@ static int unpack(const struct sp_columns *c, const struct text *packed, size_t 
 		  struct text *t, struct progress *p, struct sp_errinfo *err)
 {
 	char *text = malloc(room);
-	size_t n = 0;
+	size_t n = 0, i = 0;
 	int rc = text ? sp_packed_beginning(c->decompress, c->input, packed->data, packed->bytes,
 					    text, room, &n, err)
 		      : no_memory(err);
 
 	t->bytes = 0;
 	*p = (struct progress){ .left = c->header_records };
-	for (size_t i = 0; p->left && i < n && rc >= 0; i++)
-		take(c, p, t, text[i]);
+	while (p->left && i < n && rc >= 0)
+		take(c, p, t, text[i++]);
+	n = sp__min(n, c->sample_max);
+	if (rc >= 0 && i < n && make_room(t, n)) {
+		memcpy(t->data + i, text + i, n - i);
+		t->bytes = n;
+	}
 	free(text);
 	return rc < 0 ? rc : 0;
 }
 
 /*
- * Reads more and more of a compressed file until its unpacked beginning contains the whole header.
+ * Reads more and more of a compressed file until its unpacked beginning contains the whole header
+ * and the sample.
  */
 static int read_packed(const struct sp_columns *c, int fd, struct text *packed, struct text *t,
 		       struct progress *p, struct sp_errinfo *err)
@@ -154,7 +184,7 @@ static int read_packed(const struct sp_columns *c, int fd, struct text *packed, 
 	ssize_t n = 1;
 	int rc = 0;
 
-	while (!rc && p->left && !t->failed && (n || t->bytes == room)) {
+	while (!rc && !complete(c, t, p) && !t->failed && (n || t->bytes == room)) {
 		room *= 2;
 		if (!SP__ARRAY_GROW(packed->data, packed->room, packed->bytes + PACKED_BYTES))
 			return no_memory(err);
@@ -167,8 +197,33 @@ static int read_packed(const struct sp_columns *c, int fd, struct text *packed, 
 	return rc;
 }
 
+/* Copies the records after the header, which has end_bytes. */
+static int copy_sample(struct sp_columns *c, const struct text *t, size_t end_bytes,
+		       struct sp_errinfo *err)
+{
+	const struct sp_recfmt f = format(c);
+	const size_t bytes = t->bytes - end_bytes;
+	char *copy = malloc(bytes + 1), *p = copy;
+	const char *end;
+	size_t left;
+
+	if (!copy)
+		return no_memory(err);
+	memcpy(copy, t->data + end_bytes, bytes);
+	/* The last record of the input can lack its terminator. */
+	copy[bytes] = c->csv ? '\n' : c->eol;
+	left = bytes + (t->bytes < c->sample_max && copy[bytes - 1] != copy[bytes]);
+	while (left && (end = sp__rec_end(&f, p, left))) {
+		left -= (size_t)(end - p);
+		p += end - p;
+	}
+	c->sample = copy;
+	c->sample_bytes = (size_t)(p - copy);
+	return 0;
+}
+
 /* Reads the records of the header; *first_end: end of the first one's terminator in t; 0: none. */
-static int read_records(const struct sp_columns *c, int fd, struct text *packed, struct text *t,
+static int read_records(struct sp_columns *c, int fd, struct text *packed, struct text *t,
 			size_t *first_end, struct sp_errinfo *err)
 {
 	struct progress p = { .left = c->header_records };
@@ -187,7 +242,11 @@ static int read_records(const struct sp_columns *c, int fd, struct text *packed,
 					"the quotes of the header do not end");
 	}
 	*first_end = p.first_end;
-	return t->failed ? no_memory(err) : 0;
+	if (t->failed)
+		return no_memory(err);
+	if (t->bytes == p.begin || t->bytes > c->sample_max)
+		return 0;
+	return copy_sample(c, t, p.begin, err);
 }
 
 /* Splits the first record of a text, which ends there, into names. */
@@ -404,6 +463,8 @@ void sp_columns_close(struct sp_columns *c)
 	if (c->taken && c->taken_fd >= 0)
 		close(c->taken_fd);
 	free(c->taken);
+	free(c->sample);
+	c->sample = NULL;
 	c->names = NULL;
 	c->taken = NULL;
 	c->n = 0;

@@ -50,6 +50,7 @@ struct sp__keyset {
 	bool last_reverse;  /* ... in descending order */
 	bool last_collated; /* ... by strcoll(), not by their bytes */
 	bool exact;	    /* equal keys imply identical records, unless they are cut */
+	bool checks;	    /* texts of a key must be of its type: sp_key.checked */
 	size_t skip;	    /* bytes at the start of a record that no key sees */
 };
 
@@ -124,6 +125,24 @@ static inline bool sp__key_is_cut(const struct sp__keyset *ks, size_t bytes)
 {
 	return bytes == SP__KEY_MAX && ks->form != SP__KEY_INPLACE;
 }
+
+/* A text that is not of the type of its key. */
+struct sp__badtext {
+	const char *column; /* sp_key.checked */
+	enum sp_key_type type;
+	const char *text; /* in the record or in the buffer */
+	size_t bytes;
+};
+
+/*
+ * Checks the keys of a batch of whole records.  *fitting: bytes of the records before the first one
+ * that has a bad text, or all.  buf: memory for texts.  Returns 0 or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__key_fitting(const struct sp_keyset *ks, const char *data, size_t bytes,
+				  struct sp__keybuf *buf, size_t *fitting, struct sp__badtext *bad);
+/* Records the error of a bad text, in a line of an input; err->where is the column. */
+int sp__badtext_error(const struct sp__badtext *bad, const char *input, uint64_t line,
+		      struct sp_errinfo *err);
 
 /* Compares keys directly, without last resort: slow, for any form. */
 int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,

@@ -206,8 +206,10 @@ static void set_up(struct sp_keyset *ks, const struct sp_keyset_opts *o)
 	read_ctype(&ks->ctab);
 	read_numeric(&ks->numfmt);
 	ks->nkeys = o->nkeys ? o->nkeys : 1;
-	for (size_t i = 0; i < o->nkeys; i++)
+	for (size_t i = 0; i < o->nkeys; i++) {
 		compile_key(ks, &ks->comp[i], &o->keys[i]);
+		ks->pub.checks |= o->keys[i].checked != NULL;
+	}
 	if (!o->nkeys)
 		whole_record_key(ks, o->reverse);
 	ks->comp[ks->nkeys - 1].last = true;

@@ -100,16 +100,16 @@ const char *sp__rec_end_csv(const char *data, size_t bytes, char separator, uint
 	return NULL;
 }
 
-uint64_t sp__count_lines(const char *data, size_t bytes)
+uint64_t sp__count_bytes(const char *data, size_t bytes, char c)
 {
 	const char *end = data + bytes;
-	uint64_t lines = 0;
+	uint64_t n = 0;
 
-	while (data < end && (data = memchr(data, '\n', (size_t)(end - data)))) {
-		lines++;
+	while (data < end && (data = memchr(data, c, (size_t)(end - data)))) {
+		n++;
 		data++;
 	}
-	return lines;
+	return n;
 }
 
 /*

@@ -70,8 +70,13 @@ static inline size_t sp__rec_term(const struct sp_recfmt *f)
 /* Returns how many of these bytes, which are whole records, fit into this capacity. */
 size_t sp__rec_fitting(const struct sp_recfmt *f, const char *data, size_t bytes, size_t capacity);
 
-/* Counts newlines. */
-uint64_t sp__count_lines(const char *data, size_t bytes);
+/* Counts the bytes c. */
+uint64_t sp__count_bytes(const char *data, size_t bytes, char c);
+
+static inline uint64_t sp__count_lines(const char *data, size_t bytes)
+{
+	return sp__count_bytes(data, bytes, '\n');
+}
 
 /*
  * Records the error of a last record that ends inside quotes: rec, without terminator, of input

@@ -484,6 +484,7 @@ int sp_sort_check(const struct sp_sort_opts *opts, const char *input, const stru
 			  .inputs = &input,
 			  .ninputs = 1,
 			  .header_records = header_records,
+			  .keys = opts->keys,
 			  .stream = reading(&opts->run, sp__buffers(working)),
 			  .err = err },
 		.working_bytes = working,

@@ -55,6 +55,7 @@ static struct sp__scan_opts scan_options(struct job *j)
 		.header_records = j->io->header_records,
 		.header_first = j->io->header_first,
 		.separator = sp__key_separator(j->opts.keys),
+		.keys = j->io->header_only ? NULL : j->opts.keys,
 		.ahead = j->io->ahead,
 		.skip_bytes = j->sort->shared.stats.input_bytes,
 		.skipped = &j->skipped,
@@ -378,15 +379,15 @@ static void note(struct job *j, struct sp_sort_stats *st)
  * A merge reads while it writes, and needs two inputs, the output and the spill store open at the
  * same time.  True if the inputs must instead be sorted, which reads all of them first: there are
  * too few descriptors; the output is one of the inputs and can only be written in place; inputs
- * have headers; or they are decompressed, so that damage can be found late.  Returns a negative
- * code if the output cannot be written.
+ * have headers; or they are decompressed or checked, so that a fault can be found late.  Returns a
+ * negative code if the output cannot be written.
  */
 static int must_read_first(struct job *j)
 {
 	struct stat in;
 	int rc;
 
-	if (j->io->header_records || j->opts.run.decompress ||
+	if (j->io->header_records || j->opts.run.decompress || sp__ks(j->opts.keys)->checks ||
 	    sp__fds_free(MERGE_DESCRIPTORS) < MERGE_DESCRIPTORS)
 		return true;
 	rc = sp__result_prepare(&j->result);

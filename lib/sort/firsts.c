@@ -197,6 +197,7 @@ static struct sp__scan_opts scan_options(struct firsts *f)
 				   .header_records = io->header_records,
 				   .header_first = io->header_first,
 				   .separator = sp__key_separator(f->opts.keys),
+				   .keys = f->opts.keys,
 				   .ahead = io->ahead,
 				   .stream = sp__env_reading(&f->env),
 				   .waits = &f->waits,
@@ -430,8 +431,8 @@ static bool must_hold(const struct firsts *f)
 {
 	struct stat in;
 
-	/* Damage can be found late. */
-	if (f->opts.run.decompress)
+	/* Damage, or a wrong value, can be found late. */
+	if (f->opts.run.decompress || sp__ks(f->opts.keys)->checks)
 		return true;
 	for (size_t i = 0; i < f->io->ninputs; i++) {
 		const char *name = f->io->inputs[i];

@@ -91,6 +91,8 @@ make_data()
 	printf 'customer;day;total\n' >shop.csv
 	seq 90 | awk '{ printf "c%d;2026-%02d-%02d;%d\n", $1 % 11, 1 + $1 % 12, 1 + $1 % 28, $1 }' >>shop.csv
 	printf '%s\n' region,amount ,5 north,7 ,9 east,1 north,30 >sparse.csv
+	printf '%s\n' id,when 1,2026-11-26T09:30:00.5Z '2,2026-11-26 09:30:00' 3,2026-11-26T09:30:00.25 4,2026-11-26 5, \
+		6,2026-11-26T09:30:00.0Z 7, >events.csv
 	printf '%s\n' article,day a1,d1 a2,d2 a1,d3 a9,d4 >sales.csv
 	printf '%s\n' id,price a1,10 a2,20 a3,30 >articles.csv
 	cp "$top/examples/04-sort-batches.c" .

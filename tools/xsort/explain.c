@@ -195,6 +195,8 @@ int explain(struct settings *set)
 		tell_space(&opts, &p);
 		tell_reading(set, &p);
 		tell_device(&opts, &p);
+		if (set->infer)
+			infer_print(set);
 	}
 	statsfile_tell(&stats, sp_report_sort_plan(&p), set->common.details);
 	return 0;

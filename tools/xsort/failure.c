@@ -4,6 +4,7 @@
  *
  * The library names the operation and the file; GNU's sentence is "OPERATION failed: FILE: reason".
  */
+#include <stdio.h>
 #include <string.h>
 #include "xsort.h"
 
@@ -66,6 +67,18 @@ static _Noreturn void system_failed(const struct settings *set, const struct sp_
 	die_sys(-err->code, "%s failed: %s", op, name);
 }
 
+/* Reports a value that is not of the inferred type. */
+static _Noreturn void value_failed(const struct sp_errinfo *err, const char *reason)
+{
+	const char *column = err->where && sp_columns_is_name(err->where) ? err->where : "price";
+	char key[80];
+
+	snprintf(key, sizeof(key), "%.70s:n", column);
+	die("%s: %s; give the key a letter, as in -k %s, to compare such values, too, or leave out "
+	    "--infer-types to compare text",
+	    quote_file(err->path), reason, quote(key));
+}
+
 /* Reports an error that the library itself detected. */
 static _Noreturn void refused(const struct sp_errinfo *err)
 {
@@ -73,6 +86,8 @@ static _Noreturn void refused(const struct sp_errinfo *err)
 
 	if (!err->path[0])
 		die("%s", reason);
+	if (is(err, "check"))
+		value_failed(err, reason);
 	if (err->offset >= 0)
 		die("%s: offset %lld: %s", quote_file(err->path), err->offset, reason);
 	die("%s: %s", quote_file(err->path), reason);

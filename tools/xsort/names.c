@@ -35,7 +35,12 @@ static void read_header(struct settings *set, struct sp_columns *columns)
 
 void names_resolve(struct settings *set)
 {
-	struct sp_columns columns = {
+	struct sp_columns *columns = &set->columns;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	/* lines can begin with a comment; the header of CSV has all columns */
+	bool looked_at = set->infer || (set->order.csv && set->order.header_records);
+
+	*columns = (struct sp_columns){
 		.input = set->files[0],
 		.csv = set->order.csv,
 		.separator =
@@ -43,11 +48,8 @@ void names_resolve(struct settings *set)
 		.eol = set->order.eol,
 		.header_records = set->order.header_records,
 		.decompress = set->opts.run.decompress,
+		.sample_max = set->infer ? INFER_BYTES : 0,
 	};
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	/* lines can begin with a comment; the header of CSV has all columns */
-	bool looked_at = set->order.csv && set->order.header_records;
-
 	for (size_t i = 0; i < set->order.nkeys; i++)
 		looked_at |= set->order.keys[i].name != NULL;
 	if (!set->order.nkeys || !looked_at)
@@ -61,15 +63,16 @@ void names_resolve(struct settings *set)
 	if (set->order.record_bytes)
 		die("records of a fixed length have no columns with names");
 	files_check_inputs(set);
-	read_header(set, &columns);
+	read_header(set, columns);
 	for (size_t i = 0; i < set->order.nkeys; i++) {
 		if (set->order.keys[i].name)
-			set_key(&set->order.keys[i], &columns);
-		else if (sp_columns_check(&columns, set->order.keys[i].spec.sword + 1, &err))
+			set_key(&set->order.keys[i], columns);
+		else if (sp_columns_check(columns, set->order.keys[i].spec.sword + 1, &err))
 			columns_failed(&err);
 	}
 	set->header_taken =
-		(struct sp_batch){ .data = columns.taken, .bytes = columns.taken_bytes };
-	columns.taken = NULL;
-	sp_columns_close(&columns);
+		(struct sp_batch){ .data = columns->taken, .bytes = columns->taken_bytes };
+	columns->taken = NULL;
+	if (!set->infer)
+		sp_columns_close(columns);
 }

@@ -86,6 +86,9 @@ static void name_no_effects(const struct settings *set, struct sp_sort_stats *st
 				  "runs of replacement selection differ in length");
 	if (set->common.seeded && !set->cut_into && !sp_order_has_letter(&set->order, 'R'))
 		sp_no_effects_add(list, "--seed", "without -R nothing is random");
+	if (!infer_any(set))
+		sp_no_effects_add(list, "--infer-types",
+				  "each key has letters of its own, or is not one whole column");
 	if (strcmp(msg_program(), "sort") != 0)
 		say_no_effects(list);
 }

@@ -201,6 +201,12 @@ const struct setting xsort_settings[] = {
 	  "the first N records (1) of each input, or of the first one (N,first), are a header: "
 	  "written once, first",
 	  TO(order), .call = set_header, .optional = true },
+	{ "infer-types", NULL,
+	  "with --header: a key that is one column, without a letter except b, r, e or E, compares "
+	  "numbers, dates or times if all its values in the first MiB are such; a value that is "
+	  "not "
+	  "is an error",
+	  TO(infer) },
 	{ "csv", NULL, "RFC 4180 records; fields end at SEP of -t, or comma", TO(order.csv) },
 	{ "record-size", "N", "binary records of N bytes each", TO(order.record_bytes),
 	  .whole = record_size_option },

@@ -8,6 +8,7 @@
  *	unused.c    options that others make void
  *	order.c     ordering letters, keys, inheritance of the global letters
  *	names.c     keys that name columns of the header
+ *	infer.c     --infer-types: types of these columns
  *	files.c     --files0-from; checks that inputs are readable and the output writable
  *	warn.c      --debug: warnings about the keys
  *	split.c     --split and --parts: several outputs; --splitters
@@ -26,7 +27,8 @@
 
 enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
 
-#define ORDER_LETTERS "bdfghiMnRrV" /* as GNU sort lists them */
+#define INFER_BYTES ((size_t)1 << 20) /* of the sample for --infer-types */
+#define ORDER_LETTERS "bdfghiMnRrV"   /* as GNU sort lists them */
 
 struct settings {
 	struct sp_order order; /* format, keys, -s and -u */
@@ -34,9 +36,11 @@ struct settings {
 	unsigned char salt[16];
 
 	/* Mode. */
-	bool merge, debug;
+	bool merge, debug, infer;
 	char check;		      /* 0, 'c' or 'C' */
 	struct sp_batch header_taken; /* read from the first input for names of columns */
+	struct sp_columns columns;    /* of the first input, if names or types need them */
+	uint64_t sampled;	      /* records of the sample for --infer-types */
 	struct common_options common;
 
 	/* Files. */
@@ -77,6 +81,12 @@ void order_add_key(void *settings, const char *option, const char *text);
 void order_set_key(struct sp_order_key *key, const char *text, const char *named);
 /* names.c: resolves keys that name columns by the header of the first input. */
 void names_resolve(struct settings *set);
+/* infer.c: after order_finish(): with --infer-types sets the types of keys, and prints them. */
+void infer_check(const struct settings *set);
+void infer_types(struct settings *set);
+void infer_print(const struct settings *set);
+/* False: the option has no effect. */
+bool infer_any(const struct settings *set);
 /* Adds a +POS1 key; end: the -POS2 after it, or NULL.  False: not a +POS1. */
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end);
 /* Completes the order; errors end the program, here and in the functions below. */

@@ -6,12 +6,12 @@
  * A pipe can be read only once.  Therefore its descriptor stays open, so that its writer can
  * continue, and the bytes read must be passed on with the input.
  *
- * The caller sets the members up to only_regular, and the others to zeros.  It calls
+ * The caller sets the members up to sample_max, and the others to zeros.  It calls
  * sp_columns_close() whether sp_columns_read() succeeds or not.
  *
- * Ownership: the struct owns the names, `taken` and the descriptor; sp_columns_close() frees and
- * closes them.  A caller that takes over `taken` sets it to NULL before; it then frees it with
- * free(), and owns the descriptor.  Texts are borrowed until sp_columns_close().
+ * Ownership: the struct owns the names, the sample, `taken` and the descriptor; sp_columns_close()
+ * frees and closes them.  A caller that takes over `taken` sets it to NULL before; it then frees it
+ * with free(), and owns the descriptor.  Texts are borrowed until sp_columns_close().
  * Errors: -EINVAL if the header or a name is wrong, with the reason in err->text. err may be NULL.
  * Thread rule: one thread fills in and closes a struct.  In between, any number of threads may
  * search it.
@@ -32,6 +32,7 @@ struct sp_columns {
 	const char *(*quote)(const char *name);
 	/* Refuse an input that is not a regular file, before it is opened. */
 	bool only_regular;
+	size_t sample_max; /* bytes of the input, unpacked, to read for a sample; 0: none */
 	/* Filled in by sp_columns_read(): */
 	char *taken; /* bytes read from an input that is not a regular file, or NULL */
 	size_t taken_bytes;
@@ -39,6 +40,12 @@ struct sp_columns {
 	bool empty;   /* the input has no header */
 	char **names;
 	size_t n; /* columns */
+	/*
+	 * The sample: the records after the header that end within the first sample_max bytes,
+	 * terminators included.
+	 */
+	char *sample;
+	size_t sample_bytes;
 };
 
 /* Returns true if a text begins like a name and not like a number. */
@@ -55,7 +62,7 @@ SP_API bool sp_columns_is_name(const char *text);
  */
 SP_API SP_MUST_CHECK int sp_columns_read(struct sp_columns *c, struct sp_errinfo *err);
 
-/* Frees the names and `taken`, and closes the descriptor. */
+/* Frees the names, the sample and `taken`, and closes the descriptor. */
 SP_API void sp_columns_close(struct sp_columns *c);
 
 /*

@@ -15,6 +15,7 @@
 #ifndef SPINDLE_ORDER_H
 #define SPINDLE_ORDER_H
 
+#include <spindle/columns.h>
 #include <spindle/rec.h>
 #include <spindle/enum.h>
 
@@ -22,6 +23,7 @@ struct sp_order_key {
 	struct sp_key spec;
 	const char *name; /* NAME[:OPTS] of a column whose number is unknown, or NULL */
 	bool obsolescent; /* given as +POS1 */
+	bool inferred;	  /* sp_order_infer() has chosen the type */
 };
 
 struct sp_order {
@@ -97,6 +99,19 @@ SP_API SP_MUST_CHECK int sp_order_set_header(struct sp_order *order, const char 
  * Returns 0; -EINVAL if letters of a key are incompatible; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_order_finish(struct sp_order *order, struct sp_errinfo *err);
+
+/*
+ * Infers the type of each key that is one whole column and has no letter except b, r, e and E: the
+ * first one of SP_KEY_NUMERIC, SP_KEY_GENERAL and SP_KEY_TIME that all texts of the column in a
+ * sample have, except for empty ones and blanks.  It becomes the type of the key, which is then
+ * checked (sp_key.checked).  If there is no such type, or no text, the key stays a text.
+ * Call it after sp_order_finish().
+ * columns: read with sample_max; borrowed while key sets of the order live.
+ * records: receives the number of records of the sample.
+ * Returns 0; or an error of sp_order_keyset().
+ */
+SP_API SP_MUST_CHECK int sp_order_infer(struct sp_order *order, const struct sp_columns *columns,
+					uint64_t *records, struct sp_errinfo *err);
 
 /*
  * Returns true if two options exclude each other.

@@ -84,6 +84,12 @@ struct sp_key {
 	unsigned letters;      /* letters of the key: see sp_key_letter() */
 	size_t offset, length; /* SP_REC_FIXED: bytes */
 	bool big_endian;       /* SP_KEY_UINT, _INT, _FLOAT */
+	/*
+	 * Name of a column, borrowed while key sets with the key live, or NULL.  With a name,
+	 * sp_sort_run() and sp_sort_check() refuse a text that is not empty and not entirely of
+	 * the type SP_KEY_NUMERIC, _GENERAL or _TIME.  Other functions do not check texts.
+	 */
+	const char *checked;
 };
 
 #define SP_KEY_INIT                                                                                \

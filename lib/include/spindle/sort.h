@@ -250,8 +250,9 @@ struct sp_sort_io {
  * when all of them are complete.
  * stats: may be NULL; filled in as far as the sort got, even after an error.
  * Returns 0 or an error:
- *   SP_EFORMAT: an input is not in the stated format, headers differ, or an input of a merge is out
- *       of order
+ *   SP_EFORMAT: an input is not in the stated format, headers differ, an input of a merge is out of
+ *       order, or a checked text is not of its type (sp_key.checked; err->op "check", err->where
+ *       the column)
  *   SP_EBUDGET: sizes set by hand contradict the memory limit; err->text has the minimum
  *   SP_EUNSUP: a combination of options, or this build, is not supported; err->text names it
  *   -EINVAL, SP_ESYNTAX, -EPERM: see sp_sort_plan()
@@ -282,7 +283,7 @@ struct sp_disorder {
  * header_records: records at the start that are skipped.
  * where: receives the first record out of order.
  * Returns 0 if the input is in order, 1 if not, or an error:
- *   SP_EFORMAT: the input is not in the stated format
+ *   SP_EFORMAT: the input is not in the stated format, or a checked text is not of its type
  *   SP_EUNSUP: this build lacks the compressed format of the input
  *   -errno: the input could not be opened or read
  *   -ENOMEM: memory is short

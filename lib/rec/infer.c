@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Infers the types of keys from a sample, and checks texts against them.
+ *
+ * A text has a type only if the encoder of the type reads all of it, so that no part of a text is
+ * ignored.  A text that is too large or too small for SP_KEY_GENERAL does not have it.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/order.h>
+#include "base/err.h"
+#include "rec/keyset.h"
+#include "rec/recfmt.h"
+
+/* Maximum bytes of a text, and of its column, in a message. */
+#define SHOWN_BYTES 40
+
+static const enum sp_key_type candidates[] = { SP_KEY_NUMERIC, SP_KEY_GENERAL, SP_KEY_TIME };
+#define CANDIDATES (sizeof(candidates) / sizeof(candidates[0]))
+
+static const char *skip_digits(const char *s, const char *lim, size_t *digits, bool *nonzero)
+{
+	for (; s < lim && sp__digit(*s); s++) {
+		++*digits;
+		*nonzero |= *s != '0';
+	}
+	return s;
+}
+
+/* Returns the end of digits with a decimal point, or NULL; *nonzero: their value is not 0. */
+static const char *skip_decimal(const struct sp_keyset *ks, const char *s, const char *lim,
+				bool *nonzero)
+{
+	size_t digits = 0;
+
+	*nonzero = false;
+	s = skip_digits(s, lim, &digits, nonzero);
+	if (s < lim && (unsigned char)*s == ks->numfmt.decimal)
+		s = skip_digits(s + 1, lim, &digits, nonzero);
+	return digits ? s : NULL;
+}
+
+static bool is_sign(char c)
+{
+	return c == '+' || c == '-';
+}
+
+static bool is_decimal(const struct sp_keyset *ks, const char *s, const char *lim)
+{
+	bool nonzero;
+
+	return skip_decimal(ks, s + (*s == '-'), lim, &nonzero) == lim;
+}
+
+static bool is_general(const struct sp_keyset *ks, const char *s, const char *lim)
+{
+	bool nonzero, unused = false;
+	const char *p = skip_decimal(ks, s + is_sign(*s), lim, &nonzero);
+	long double value;
+	size_t digits = 0;
+
+	if (p && p < lim && (*p == 'e' || *p == 'E')) {
+		p++;
+		p += p < lim && is_sign(*p);
+		p = skip_digits(p, lim, &digits, &unused);
+		if (!digits)
+			return false;
+	}
+	return p == lim && sp__general_value(s, (size_t)(lim - s), &value) == (size_t)(lim - s) &&
+	       isfinite(value) && (value != 0) == nonzero;
+}
+
+/* True if a text that sp__trim() has shortened, and that is not empty, has the type. */
+static bool has_type(const struct sp_keyset *ks, enum sp_key_type type, const char *s, size_t n)
+{
+	int64_t us;
+
+	switch (type) {
+	case SP_KEY_NUMERIC:
+		return is_decimal(ks, s, s + n);
+	case SP_KEY_GENERAL:
+		return is_general(ks, s, s + n);
+	case SP_KEY_TIME:
+		return sp__moment_read(s, n, &us);
+	default:
+		return true;
+	}
+}
+
+/* Checking. */
+
+/* Returns 1 if a record has a text that is not of its type, 0, or -ENOMEM. */
+static int find_bad(const struct sp_keyset *ks, const char *rec, size_t bytes,
+		    struct sp__keybuf *buf, struct sp__badtext *m)
+{
+	for (size_t i = 0; i < ks->nkeys; i++) {
+		const struct sp_key *k = &ks->comp[i].key;
+
+		if (!k->checked)
+			continue;
+		if (sp__key_text(ks, &ks->comp[i], rec, bytes, buf, &m->text, &m->bytes))
+			return -ENOMEM;
+		m->bytes = sp__trim(&m->text, m->bytes);
+		m->column = k->checked;
+		m->type = k->type;
+		if (m->bytes && !has_type(ks, k->type, m->text, m->bytes))
+			return 1;
+	}
+	return 0;
+}
+
+int sp__key_fitting(const struct sp_keyset *ks, const char *data, size_t bytes,
+		    struct sp__keybuf *buf, size_t *fitting, struct sp__badtext *bad)
+{
+	const struct sp_recfmt *f = &ks->pub.format;
+	const char *p = data, *end = data + bytes, *next;
+	int rc = 0;
+
+	for (; p < end; p = next) {
+		next = sp__rec_end(f, p, (size_t)(end - p));
+		rc = find_bad(ks, p, (size_t)(next - p) - sp__rec_term(f), buf, bad);
+		if (rc)
+			break;
+	}
+	*fitting = (size_t)(p - data);
+	return rc < 0 ? rc : 0;
+}
+
+/* Makes the beginning of a text printable. */
+static const char *shown(const char *s, size_t n, char to[4 * SHOWN_BYTES + 1])
+{
+	char text[SHOWN_BYTES + 1];
+
+	n = n < SHOWN_BYTES ? n : SHOWN_BYTES;
+	memcpy(text, s, n);
+	text[n] = '\0';
+	sp_printable(to, 4 * SHOWN_BYTES + 1, text, 0);
+	return to;
+}
+
+int sp__badtext_error(const struct sp__badtext *m, const char *input, uint64_t line,
+		      struct sp_errinfo *err)
+{
+	char text[4 * SHOWN_BYTES + 1], column[4 * SHOWN_BYTES + 1];
+
+	sp__errf(err, SP_EFORMAT, "check", input, -1,
+		 "line %" PRIu64 ": column %s: '%s%s' is not %s", line,
+		 shown(m->column, strlen(m->column), column), shown(m->text, m->bytes, text),
+		 m->bytes > SHOWN_BYTES ? "..." : "",
+		 m->type == SP_KEY_NUMERIC   ? "a decimal number"
+		 : m->type == SP_KEY_GENERAL ? "a floating-point number"
+					     : "a date or time");
+	/* Unless another thread has described its error. */
+	if (err && err->op && !strcmp(err->op, "check"))
+		err->where = m->column;
+	return SP_EFORMAT;
+}
+
+/* Inferring. */
+
+struct guess {
+	bool wanted, seen;
+	bool excluded[CANDIDATES];
+};
+
+static bool is_wanted(const struct sp_key *k)
+{
+	if (k->schar || k->echar || k->eword != k->sword)
+		return false;
+	for (const char *c = "dfghiMnRV"; *c; c++)
+		if (sp_key_has_letter(k, *c))
+			return false;
+	return true;
+}
+
+/* Excludes the types that a text does not have. */
+static void narrow(struct guess *g, const struct sp_keyset *ks, const char *s, size_t n)
+{
+	n = sp__trim(&s, n);
+	g->seen |= n > 0;
+	for (size_t i = 0; n && i < CANDIDATES; i++)
+		g->excluded[i] = g->excluded[i] || !has_type(ks, candidates[i], s, n);
+}
+
+static int read_sample(struct guess *guesses, const struct sp_keyset *ks,
+		       const struct sp_columns *columns, uint64_t *records)
+{
+	const struct sp_recfmt *f = &ks->pub.format;
+	const char *p = columns->sample, *end = p + columns->sample_bytes, *next, *s;
+	struct sp__keybuf buf = { 0 };
+	size_t n;
+	int rc = 0;
+
+	for (*records = 0; !rc && p < end; p = next, ++*records) {
+		next = sp__rec_end(f, p, (size_t)(end - p));
+		for (size_t i = 0; !rc && i < ks->nkeys; i++) {
+			if (!guesses[i].wanted)
+				continue;
+			rc = sp__key_text(ks, &ks->comp[i], p, (size_t)(next - p) - sp__rec_term(f),
+					  &buf, &s, &n);
+			if (!rc)
+				narrow(&guesses[i], ks, s, n);
+		}
+	}
+	sp__keybuf_release(&buf);
+	return rc;
+}
+
+static void choose(struct sp_order_key *key, const struct guess *g,
+		   const struct sp_columns *columns)
+{
+	size_t i = 0;
+
+	key->inferred = g->wanted;
+	while (i < CANDIDATES && g->excluded[i])
+		i++;
+	if (!g->seen || i == CANDIDATES)
+		return;
+	key->spec.checked = columns->names[key->spec.sword];
+	key->spec.type = candidates[i];
+	if (candidates[i] != SP_KEY_TIME)
+		sp_key_letter(&key->spec, candidates[i] == SP_KEY_NUMERIC ? 'n' : 'g', SP_KEY_BOTH);
+}
+
+int sp_order_infer(struct sp_order *order, const struct sp_columns *columns, uint64_t *records,
+		   struct sp_errinfo *err)
+{
+	struct guess *guesses = calloc(order->nkeys + 1, sizeof(*guesses));
+	struct sp_keyset *ks = NULL;
+	int rc = guesses ? sp_order_keyset(&ks, order, NULL, err)
+			 : sp__err(err, -ENOMEM, "allocate", NULL, -1);
+
+	*records = 0;
+	for (size_t i = 0; !rc && i < order->nkeys; i++)
+		guesses[i].wanted =
+			order->keys[i].spec.sword < columns->n && is_wanted(&order->keys[i].spec);
+	if (!rc && order->nkeys && read_sample(guesses, ks, columns, records))
+		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	for (size_t i = 0; !rc && i < order->nkeys; i++)
+		choose(&order->keys[i], &guesses[i], columns);
+	sp_keyset_free(ks);
+	free(guesses);
+	return rc;
+}
