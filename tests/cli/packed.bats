@@ -293,10 +293,14 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 
 @test "a result without a suffix that tells its format is refused" {
 	run -2 "$xsort" --compress-output in
-	[ "$output" = "xsort: --compress-output needs a format, or -o with a name that tells it" ]
+	[ "$output" = "xsort: --compress-output needs a format (gzip, zstd, lz4 or xz), or -o with a name that ends in .gz, .zst, .lz4 or .xz" ]
 	run -2 "$xsort" --compress-output -o out.txt in
-	[[ $output == *"the suffix of 'out.txt' is none of .gz, .zst, .lz4 and .xz" ]]
+	[[ $output == *"the suffix of 'out.txt' is none of .gz, .zst, .lz4 and .xz; or give a format: --compress-output=gzip, zstd, lz4 or xz" ]]
 	[ ! -e out ]
+	run -0 "$xsort" --auto-compression -o out.bz2 in
+	[ "$output" = "xsort: warning: out.bz2: is written uncompressed: the formats are those of .gz, .zst, .lz4 and .xz" ]
+	run -0 "$xsort" --auto-compression -o out.csv in
+	[ -z "$output" ]
 	run -2 "$xsort" --compress-output=gzip -c in
 	run -2 "$xsort" --decompress --splitters=2 in
 	run -2 "$xsort" --decompress --volume=sim:atlas10k3-like in
@@ -428,7 +432,7 @@ skippable()
 	"$xjoin" --decompress --algorithm=merge <(gzip -c sorted) other.s | cmp - <(join sorted other.s)
 	"$xjoin" --decompress --limit=5 p <(gzip -c other) --ordered=1 | cmp - <(head -n 5 want)
 	run -1 "$xjoin" --compress-output p other
-	[ "$output" = "xjoin: --compress-output needs a format, or --output with a name that tells it" ]
+	[ "$output" = "xjoin: --compress-output needs a format (gzip, zstd, lz4 or xz), or --output with a name that ends in .gz, .zst, .lz4 or .xz" ]
 }
 
 @test "joins of damaged files fail" {

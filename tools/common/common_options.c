@@ -154,12 +154,14 @@ void common_options_packed(struct common_options *c, const char *output, const c
 	common_options_need_format("--decompress", run->decompress);
 	if (run->compress_output == SP_PACKED_AUTO) {
 		if (!output)
-			die("%s needs a format, or %s with a name that tells it", option,
-			    output_option);
+			die("%s needs a format (gzip, zstd, lz4 or xz), or %s with a name that "
+			    "ends in .gz, .zst, .lz4 or .xz",
+			    option, output_option);
 		run->compress_output = sp_packed_by_suffix(output);
 		if (!run->compress_output)
-			die("%s: the suffix of %s is none of .gz, .zst, .lz4 and .xz", option,
-			    quote(output));
+			die("%s: the suffix of %s is none of .gz, .zst, .lz4 and .xz; or give a "
+			    "format: %s=gzip, zstd, lz4 or xz",
+			    option, quote(output), option);
 	}
 	common_options_need_format(option, run->compress_output);
 }
