@@ -133,7 +133,8 @@ static int check_names(struct sp_call *call, struct sp_errinfo *err)
 
 	for (size_t i = 0; !rc && i < call->order.nkeys; i++)
 		if (call->order.keys[i].name && !call->order.header_records)
-			rc = sp_order_set_key(&call->order.keys[i], call->order.keys[i].name, err);
+			rc = sp__invalid(err, call->order.keys[i].name,
+					 "to name columns, add --header:");
 	if (!rc && call->named && call->order.record_bytes)
 		rc = sp__invalid(err, NULL, "records of a fixed length have no columns with names");
 	return rc;

@@ -96,9 +96,9 @@ setup()
 	"$xsort" --csv --header -k name <marked | cmp - <("$xsort" --csv --header -k1,1 marked)
 }
 
-@test "without a header, and as sort, GNU's message stays" {
-	run -2 "$xsort" -k name c.csv
-	[[ $output == "xsort: invalid number at field start: invalid count at start of 'name'" ]]
+@test "without a header the message says what is missing; as sort, GNU's message stays" {
+	fails_with "xsort: -k 'name': to name columns, add --header" "$xsort" -k name c.csv
+	fails_with "xindex: -k 'name': to name columns, add --header" "$xindex" build -k name -o i c.csv
 	ln -s "$(readlink -f "$xsort")" sort
 	run -2 ./sort --csv --header -k name c.csv
 	[[ $output == *"invalid number at field start: invalid count at start of 'name'" ]]
@@ -147,7 +147,7 @@ setup()
 	for o in "-1 id" "-j id" "-o 1.id"; do
 		# shellcheck disable=SC2086
 		run -1 "$xjoin" --csv $o l l
-		[[ $output == "xjoin: invalid field number: 'id'" ]]
+		[[ $output == "xjoin: invalid field number: 'id'; to name columns, add --header" ]]
 	done
 	ln -s "$(readlink -f "$xjoin")" join
 	run -1 ./join --header -1 id l l

@@ -236,9 +236,9 @@ trickle()
 	run -1 "$xjoin" --csv --header -t ';' -j 2 b.csv b.csv
 	[[ $output == *"it does not have the separator ';'" ]]
 	run -2 "$xsort" --csv -k Name b.csv
-	[ "$output" = "xsort: -k 'Name': columns have names only with --header" ]
+	[ "$output" = "xsort: -k 'Name': to name columns, add --header" ]
 	run -2 "$xindex" build --csv -o i -k Name b.csv
-	[[ $output == *"-k 'Name': columns have names only with --header" ]]
+	[[ $output == *"-k 'Name': to name columns, add --header" ]]
 	for command in "$xsort --csv -t é b.csv" "$xsort -t é b.csv" "$xjoin --csv -t é b.csv b.csv" \
 		"$xindex build -t é -o i -k1 b.csv"; do
 		LC_ALL=C.UTF-8 run $command
@@ -312,5 +312,5 @@ trickle()
 	run -1 "$xjoin" --csv --header -1 id -2 key --index2=bi --then=c,left=1.land,key=code,index=ci -o 4.x a b
 	[ "$output" = "xjoin: there is no file 4: 4.x" ]
 	run -1 "$xjoin" --csv -1 1 -2 2 --index2=bi --then=c,left=1.land,key=code,index=ci a b
-	[[ $output == "xjoin: invalid field number: 'land'" ]]
+	[[ $output == "xjoin: invalid field number: 'land'; to name columns, add --header" ]]
 }

@@ -245,8 +245,7 @@ int main(void)
 	names_have_numbers("--csv --header -1 id -2 id:2", "invalid field number: 'id:2'");
 	names_have_numbers("--csv --header -1 id: -2 id", "--csv --header -11 -22 ");
 	keys_have_numbers("-t| --header -k n -k 3", "the header has 2 columns, not 3");
-	keys_have_numbers("-t| -k n",
-			  "invalid number at field start: invalid count at start of 'n'");
+	keys_have_numbers("-t| -k n", "to name columns, add --header: 'n'");
 	join_is_refused("--header -1 id -2 id -o 0,1.v,2.0:4", "invalid field number: '0:4'");
 	join_is_refused("--header -1 id -o 3.v", "there is no file 3: 3.v");
 	join_is_refused("-1 id", "invalid field number: 'id'");

@@ -129,10 +129,11 @@ static void resolve_name(struct config *c)
 
 	if (c->csv)
 		columns.eol = '\n';
-	if (c->build.key && sp_columns_is_name(c->build.key) && c->csv && !c->build.header_records)
-		die("-k %s: columns have names only with --header", quote(c->build.key));
-	if (!c->build.key || !c->build.header_records || c->record_bytes ||
-	    !sp_columns_is_name(c->build.key) || !strcmp(columns.input, "-"))
+	if (!c->build.key || c->record_bytes || !sp_columns_is_name(c->build.key))
+		return;
+	if (!c->build.header_records)
+		die("-k %s: to name columns, add --header", quote(c->build.key));
+	if (!strcmp(columns.input, "-"))
 		return;
 	columns_read(&columns);
 	c->build.key = columns_key(&columns, c->build.key);

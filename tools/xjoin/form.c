@@ -86,16 +86,25 @@ void bkey_add(void *settings, const char *name, const char *text)
 	die("%s %s: %s", name, quote(text), err.text);
 }
 
+/* Reports a wrong argument; a name without --header is read as a number. */
+static _Noreturn void argument_failed(const struct settings *set, const struct sp_errinfo *err)
+{
+	if (err->where && sp_columns_is_name(err->where) && !set->form.plain && !set->opts.header)
+		die("%s %s; to name columns, add --header", err->text, quote(err->where));
+	die_argument(err);
+}
+
 void keys_finish(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
 	if (sp_join_form_resolve(&set->form, set->inputs, quote, set->ahead, &err)) {
 		if (err.where)
-			die_argument(&err);
+			argument_failed(set, &err);
 		columns_failed(&err);
 	}
-	must(sp_join_form_keys(&set->form, &reason));
+	if (sp_join_form_keys(&set->form, &reason))
+		argument_failed(set, &reason);
 }
 
 void form_finish(struct settings *set)

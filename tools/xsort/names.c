@@ -55,11 +55,8 @@ void names_resolve(struct settings *set)
 	if (!set->order.nkeys || !looked_at)
 		return;
 	for (size_t i = 0; !set->order.header_records && i < set->order.nkeys; i++)
-		if (set->order.keys[i].name && set->order.csv)
-			die("-k %s: columns have names only with --header",
-			    quote(set->order.keys[i].name));
-		else if (set->order.keys[i].name)
-			order_set_key(&set->order.keys[i], set->order.keys[i].name, NULL);
+		if (set->order.keys[i].name)
+			die("-k %s: to name columns, add --header", quote(set->order.keys[i].name));
 	if (set->order.record_bytes)
 		die("records of a fixed length have no columns with names");
 	files_check_inputs(set);

@@ -21,8 +21,7 @@ void order_set_key(struct sp_order_key *key, const char *text, const char *named
 
 	if (!sp_order_set_key(key, text, &err))
 		return;
-	if (named)
-		err.where = named;
+	err.where = named;
 	die_argument(&err);
 }
 

@@ -77,7 +77,7 @@ void unused_check(const struct settings *set);
 /* Sets -t of order, a struct sp_order. */
 void order_set_separator(void *order, const char *option, const char *text);
 void order_add_key(void *settings, const char *option, const char *text);
-/* Parses a key; named: text for errors instead of the position in the key, or NULL. */
+/* Parses a key; named: text for errors instead of the position in the key. */
 void order_set_key(struct sp_order_key *key, const char *text, const char *named);
 /* names.c: resolves keys that name columns by the header of the first input. */
 void names_resolve(struct settings *set);
