@@ -229,6 +229,28 @@ void sp_sequence_free(struct sp_sequence *seq)
 	free(seq);
 }
 
+struct sp_sequence_request sp__sequence_request(const struct sp_sequence *seq, size_t i)
+{
+	const struct sp__seqreq *r = &seq->req[i];
+
+	return (struct sp_sequence_request){ .write = r->write,
+					     .volume = seq->volume[r->volume].name,
+					     .number = r->volume,
+					     .offset = r->offset,
+					     .bytes = r->bytes,
+					     .line = r->line,
+					     .submit_ns = r->submit_ns,
+					     .done_ns = r->done_ns };
+}
+
+int sp_sequence_at(const struct sp_sequence *seq, size_t i, struct sp_sequence_request *request)
+{
+	if (i >= seq->n)
+		return -ERANGE;
+	*request = sp__sequence_request(seq, i);
+	return 0;
+}
+
 int sp__sequence_pages(const struct sp_sequence *seq, uint32_t page_bytes, struct sp__seqpages *out)
 {
 	uint64_t base = 0;

@@ -39,6 +39,9 @@ struct sp_sequence {
 /* Fills in the counts, after loading and refining.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__sequence_count(struct sp_sequence *seq);
 
+/* Returns request i < n as the public interface has it. */
+struct sp_sequence_request sp__sequence_request(const struct sp_sequence *seq, size_t i);
+
 /* Returns the first page that a request touches; sp__seqreq_pages() returns their number. */
 static inline uint64_t sp__seqreq_page(const struct sp__seqreq *r, uint32_t page_bytes)
 {

@@ -283,24 +283,13 @@ static void put(struct tree *t, int kind, size_t from, size_t to, size_t place)
 	}
 }
 
-static struct sp_sequence_request request(const struct sp_sequence *seq, size_t i)
-{
-	const struct sp__seqreq *r = &seq->req[i];
-
-	return (struct sp_sequence_request){ .write = r->write,
-					     .volume = seq->volume[r->volume].name,
-					     .offset = r->offset,
-					     .bytes = r->bytes,
-					     .line = r->line };
-}
-
 /* Reports two requests: first precedes second in a, and follows it in b. */
 static void violation(const struct sp_sequence *a, const struct sp_sequence *b,
 		      const struct match *m, size_t first, size_t second,
 		      struct sp_sequence_comparison *c)
 {
-	c->first = request(a, first);
-	c->second = request(a, second);
+	c->first = sp__sequence_request(a, first);
+	c->second = sp__sequence_request(a, second);
 	c->first_line_b = b->req[m->b_of_a[first]].line;
 	c->second_line_b = b->req[m->b_of_a[second]].line;
 	c->verdict = !c->second.write  ? SP_SEQUENCE_READ_AFTER_WRITE
@@ -342,10 +331,10 @@ int sp_sequence_compare(const struct sp_sequence *a, const struct sp_sequence *b
 		return rc;
 	if (m.missing != NONE) {
 		result->verdict = SP_SEQUENCE_MISSING;
-		result->first = request(a, m.missing);
+		result->first = sp__sequence_request(a, m.missing);
 	} else if (m.extra != NONE) {
 		result->verdict = SP_SEQUENCE_EXTRA;
-		result->first = request(b, m.extra);
+		result->first = sp__sequence_request(b, m.extra);
 	} else {
 		rc = make_tree(&t, a);
 		if (rc == 0)

@@ -28,6 +28,7 @@ static void check_lines(void)
 						"R a%20b%25 0 4096 0 11 40 -5\n",
 						SP_SEQUENCE_SUBMIT);
 	const struct sp__seqreq *r = seq->req;
+	struct sp_sequence_request request;
 
 	ok(seq->n == 2 && seq->nvolumes == 2, "a trace has its requests and volumes");
 	ok(!strcmp(seq->volume[0].name, "a b%"), "names lose their escapes");
@@ -38,6 +39,11 @@ static void check_lines(void)
 	   "requests are in the order of submission");
 	ok(!r[1].write && r[1].offset == 4096 && r[1].bytes == 100 && r[1].prio == 16387,
 	   "a request is as long as what it moved");
+	ok(sp_sequence_at(seq, 1, &request) == 0 && !strcmp(request.volume, "a b%") &&
+		   request.number == 0 && request.submit_ns == 10 && request.done_ns == 30 &&
+		   request.offset == 4096 && request.bytes == 100 && request.line == 4,
+	   "a request is reported with its volume and times");
+	ok(sp_sequence_at(seq, 2, &request) == -ERANGE, "up to the last one that moved data");
 	sp_sequence_free(seq);
 	seq = seqtrace_load("R v 0 1 0 1 9 1\nR v 1 1 0 2 8 1\nR v 2 1 0 3 8 1\n",
 			    SP_SEQUENCE_DONE);

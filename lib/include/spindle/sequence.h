@@ -94,6 +94,25 @@ SP_API void sp_sequence_stats(const struct sp_sequence *seq, struct sp_sequence_
 SP_API SP_MUST_CHECK int sp_sequence_volume(const struct sp_sequence *seq, size_t number,
 					    const char **name, struct sp_sequence_counts *counts);
 
+/* A request that moved data. */
+struct sp_sequence_request {
+	bool write;
+	const char *volume; /* valid while its sequence lives */
+	size_t number;	    /* of the volume, as in sp_sequence_volume() */
+	uint64_t offset;
+	uint32_t bytes; /* bytes moved */
+	uint64_t line;	/* line of the trace, counted from 1 */
+	int64_t submit_ns, done_ns;
+};
+
+/*
+ * Reports one request.
+ * i: counted from 0, in the order of the sequence.
+ * Returns 0, or -ERANGE if the sequence has no more requests that moved data.
+ */
+SP_API SP_MUST_CHECK int sp_sequence_at(const struct sp_sequence *seq, size_t i,
+					struct sp_sequence_request *request);
+
 enum sp_sequence_policy {
 	SP_SEQUENCE_LRU,
 	SP_SEQUENCE_OPT, /* evicts the page used farthest ahead, drops pages never used again */
@@ -134,14 +153,6 @@ enum sp_sequence_verdict {
 	SP_SEQUENCE_READ_AFTER_WRITE,
 	SP_SEQUENCE_WRITE_AFTER_READ,
 	SP_SEQUENCE_WRITE_AFTER_WRITE,
-};
-
-struct sp_sequence_request {
-	bool write;
-	const char *volume; /* valid while its sequence lives */
-	uint64_t offset;
-	uint32_t bytes; /* bytes moved */
-	uint64_t line;	/* line of the trace, counted from 1 */
 };
 
 struct sp_sequence_comparison {
