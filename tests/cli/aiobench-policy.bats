@@ -3,9 +3,6 @@
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
-# In the locale C gnuplot warns of "µ".
-setup() { begin_test; export LC_ALL=C.UTF-8; }
-
 # values KEY: all of them, on one line.
 values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 

@@ -310,8 +310,8 @@ agrees()
 }
 
 @test "a plot needs gnuplot and a file name with a known format" {
-	run -2 "$aiobench" run --plot=x.pdf sim:linear
-	[[ $output == *"ends neither in .png nor in .svg"* ]]
+	run -2 "$aiobench" run --plot=x.jpg sim:linear
+	[[ $output == *"ends in none of .png, .svg and .pdf"* ]]
 	mkdir empty
 	run -2 env PATH="$PWD/empty" "$aiobench" run --runtime=1 --plot=x.png sim:linear
 	[ "$output" = "aiobench: --plot needs gnuplot, in Debian the package gnuplot-nox: No such file or directory" ]

@@ -3,9 +3,6 @@
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
-# In the locale C gnuplot warns of "µ".
-setup() { begin_test; export LC_ALL=C.UTF-8; }
-
 # A device that can be watched, or nothing.
 device()
 {

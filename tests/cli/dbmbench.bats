@@ -193,7 +193,7 @@ clean() # FOLDER
 	refuse "--selectivity" --selectivity=200 -o out
 	refuse "--scale" --scale=0 -o out
 	refuse "--record-size" --record-size=12 -o out
-	refuse "ends neither in .png nor in .svg" --plot=x.txt -o out
+	refuse "ends in none of .png, .svg and .pdf" --plot=x.txt -o out
 	mkdir -p other/work
 	refuse "is of another run" --systems=./awk -o other
 	[ -d other/work ]

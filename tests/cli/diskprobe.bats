@@ -144,7 +144,7 @@ load keys
 	[[ $output == *"neither a block device nor a regular file"* ]]
 	run -2 "$diskprobe" --overwrite=5 sim:tiny
 	[[ $output == *"OFFSET:LENGTH"* ]]
-	run -2 "$diskprobe" --plot=x.pdf sim:tiny
+	run -2 "$diskprobe" --plot=x.jpg sim:tiny
 	run -2 "$diskprobe" --geometry=g.json sim:tiny
 	run -2 "$diskprobe" sim:tiny tracks
 	[[ $output == *"missing LBN"* ]]

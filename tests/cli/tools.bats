@@ -90,7 +90,7 @@ setup() { export LC_ALL=C; }
 			aiobench x|unknown command: <x>
 			aiobench run --bs=2G f|--bs argument <2G> is not within
 			dbmbench x|unknown command: <x>
-			diskprobe --plot=x d|--plot argument <x> ends neither
+			diskprobe --plot=x d|--plot argument <x> ends in none
 			diskprobe a b|extra operand: <b>
 			blockseq a b|extra operand: <b>
 			xgen lines x|extra operand: <x>

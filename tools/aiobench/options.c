@@ -204,7 +204,7 @@ const struct setting load_settings[] = {
 	{ "status-interval", "TIME", "write a line of JSON for each interval of TIME",
 	  TO(bench.interval_ns), .whole = span_value },
 	{ "status", "FILE", "write these lines to FILE (standard error)", TO(status) },
-	{ "plot", "FILE", "draw the results with gnuplot: FILE.png or FILE.svg", TO(plot),
+	{ "plot", "FILE", "draw the results with gnuplot to FILE.png, .svg or .pdf", TO(plot),
 	  .call = gnuplot_set, .by = ALL & ~(COMPARE | PREFLIGHT) },
 	{ .doc = "Options of replay:", .by = REPLAY },
 	{ "replay_no_stall", "0|1",

@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,10 +26,28 @@ static const char head[] = "set encoding utf8\n"
 			   "set style line 3 lc rgb '#408040' lw 2 pt 9 ps 0.6\n"
 			   "set style line 4 lc rgb '#000000' lw 2 dt 2 pt 7 ps 0.4\n";
 
+/*
+ * Returns the environment with a locale that has the characters of pictures, such as "µ".  The
+ * first value of a name applies.
+ */
+static char **gnuplot_environment(void)
+{
+	static char locale[] = "LC_ALL=C.UTF-8";
+	size_t n = 0;
+	char **all;
+
+	while (environ[n])
+		n++;
+	all = must_alloc(NULL, n + 2, sizeof(*all));
+	all[0] = locale;
+	memcpy(all + 1, environ, (n + 1) * sizeof(*all));
+	return all;
+}
+
 /* Starts gnuplot, which writes the picture to its standard output. */
 static void start(struct gnuplot *g, int out)
 {
-	char gnuplot[] = "gnuplot", *argv[] = { gnuplot, NULL };
+	char gnuplot[] = "gnuplot", *argv[] = { gnuplot, NULL }, **environment;
 	posix_spawn_file_actions_t actions;
 	int fd[2], rc;
 
@@ -38,7 +57,9 @@ static void start(struct gnuplot *g, int out)
 	posix_spawn_file_actions_adddup2(&actions, fd[0], STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawn_file_actions_addclose(&actions, fd[1]);
-	rc = posix_spawnp(&g->pid, gnuplot, &actions, NULL, argv, environ);
+	environment = gnuplot_environment();
+	rc = posix_spawnp(&g->pid, gnuplot, &actions, NULL, argv, environment);
+	free(environment);
 	posix_spawn_file_actions_destroy(&actions);
 	close(fd[0]);
 	if (rc)
@@ -60,12 +81,21 @@ static void try_it(const char *option)
 		die("%s: gnuplot does not work", option);
 }
 
-void gnuplot_set(void *to, const char *option, const char *file)
+/* Returns the last four characters of a name, or the whole of a shorter one. */
+static const char *suffix_of(const char *file)
 {
 	size_t n = strlen(file);
 
-	if (n < 5 || (strcmp(file + n - 4, ".png") != 0 && strcmp(file + n - 4, ".svg") != 0))
-		die("%s argument %s ends neither in .png nor in .svg", option, quote(file));
+	return n < 4 ? file : file + n - 4;
+}
+
+void gnuplot_set(void *to, const char *option, const char *file)
+{
+	const char *suffix = suffix_of(file);
+
+	if (suffix == file ||
+	    (strcmp(suffix, ".png") && strcmp(suffix, ".svg") && strcmp(suffix, ".pdf")))
+		die("%s argument %s ends in none of .png, .svg and .pdf", option, quote(file));
 	try_it(option);
 	*(const char **)to = file;
 }
@@ -81,10 +111,21 @@ void gnuplot_string(struct gnuplot *g, const char *name, const char *text)
 	fputs("'\n", g->in);
 }
 
+static void set_terminal(struct gnuplot *g, const char *file, struct gnuplot_layout layout)
+{
+	const char *suffix = suffix_of(file);
+
+	if (strcmp(suffix, ".pdf") == 0)
+		fprintf(g->in, "set terminal pdfcairo size %.2fin,%.2fin\n", layout.width / 100.0,
+			layout.height / 100.0);
+	else
+		fprintf(g->in, "set terminal %s size %d,%d\n",
+			strcmp(suffix, ".svg") ? "pngcairo" : "svg", layout.width, layout.height);
+}
+
 void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
 		  struct gnuplot_layout layout)
 {
-	bool svg = strcmp(file + strlen(file) - 4, ".svg") == 0;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int fd;
 
@@ -96,8 +137,7 @@ void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
 	if (fd < 0)
 		output_die(&err);
 	start(g, fd);
-	fprintf(g->in, "set terminal %s size %d,%d\n", svg ? "svg" : "pngcairo", layout.width,
-		layout.height);
+	set_terminal(g, file, layout);
 	fputs(head, g->in);
 	gnuplot_string(g, "name", title);
 	fprintf(g->in, "set multiplot layout %d,%d title name noenhanced\n", layout.rows,

@@ -16,20 +16,20 @@ struct gnuplot {
 };
 
 /*
- * Sets the name of a picture.  A name without one of the two suffixes, or a missing gnuplot, ends
- * the program.
+ * Sets the name of a picture.  A name without one of the three suffixes, or a missing gnuplot,
+ * ends the program.
  */
 void gnuplot_set(void *to, const char *option, const char *file);
 
 struct gnuplot_layout {
 	int rows, columns; /* plots below the title */
-	int width, height;
+	int width, height; /* pixels; a PDF has 100 of them per inch */
 };
 
 /*
- * Starts gnuplot for a picture file, "X.png" or "X.svg", with the project's line styles 1 to 4
- * (reads, high priority, measured values; writes, low priority; a third series; the total) and the
- * legend below each plot.  Failure ends the program with a message.
+ * Starts gnuplot for a picture file, "X.png", "X.svg" or "X.pdf", with the project's line styles 1
+ * to 4 (reads, high priority, measured values; writes, low priority; a third series; the total) and
+ * the legend below each plot.  Failure ends the program with a message.
  */
 void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
 		  struct gnuplot_layout layout);

@@ -127,7 +127,7 @@ static const struct setting settings[] = {
 	  .whole = span_value, .by = RUN },
 	{ "adapters", "DIR", "folder of the adapters that have names", TO(adapters),
 	  .by = RUN | SYSTEMS },
-	{ "plot", "FILE", "draw time against selectivity to FILE.png or FILE.svg", TO(plot),
+	{ "plot", "FILE", "draw time against selectivity to FILE.png, .svg or .pdf", TO(plot),
 	  .call = gnuplot_set, .by = RUN },
 	{ "progress", "WHEN", "show progress: auto, always or never (auto)", TO(progress),
 	  .values = progress_values, .optional = true, .absent = PROGRESS_ALWAYS, .by = RUN },

@@ -77,7 +77,7 @@ static const struct setting settings[] = {
 	{ .doc = "Results:" },
 	{ "output", "FILE", "write the geometry to FILE; - is standard output", TO(output),
 	  .letter = 'o' },
-	{ "plot", "FILE", "draw the result with gnuplot to FILE.png or FILE.svg", TO(plot),
+	{ "plot", "FILE", "draw the result with gnuplot to FILE.png, .svg or .pdf", TO(plot),
 	  .call = gnuplot_set },
 	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(stats), .optional = true },

@@ -216,7 +216,7 @@ static const struct setting settings[] = {
 	  .number = { 0, UINT64_MAX }, GIVEN(seed) },
 	{ "run", NULL, "also make the requests, on the simulated volume", TO(measure),
 	  .by = EXPLAIN },
-	{ "plot", "FILE", "draw the result with gnuplot: FILE.png or FILE.svg", TO(plot),
+	{ "plot", "FILE", "draw the result with gnuplot to FILE.png, .svg or .pdf", TO(plot),
 	  .call = gnuplot_set, .by = COMPARE },
 	{ .doc = "Input and output:", .by = LOADERS },
 	{ "format", "FORM", "raw, npy or csv (by the suffix of the file, or raw)", TO(format),
