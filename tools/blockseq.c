@@ -8,11 +8,13 @@
 #include <spindle/report.h>
 #include <spindle/sequence.h>
 #include "args.h"
+#include "gnuplot.h"
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
 #include "signals.h"
 #include "statsfile.h"
+#include "traceplot.h"
 
 static const char about[] =
 	"Counts what a sequence of block requests costs, or checks that one is a legal\n"
@@ -27,6 +29,7 @@ static const char notes[] =
 	"\n"
 	"Examples:\n"
 	"  xsort --trace=sort.trace big > sorted; blockseq sort.trace\n"
+	"  blockseq --plot=sort.png sort.trace\n"
 	"  blockseq --cache=64M --policy=opt sort.trace\n"
 	"  blockseq --refine=file --window=256 join.trace\n"
 	"  blockseq --compare lazy.trace eager.trace\n";
@@ -35,7 +38,7 @@ static const char notes[] =
 #define WINDOW 64
 
 struct config {
-	const char *trace[2], *stats, *cache_text;
+	const char *trace[2], *stats, *plot, *cache_text;
 	bool compare, cache_option;
 	enum sp_sequence_order order;
 	enum sp_sequence_refinement refine;
@@ -81,6 +84,10 @@ static const struct setting settings[] = {
 	{ .doc = "Report:" },
 	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(stats), .optional = true },
+	{ "plot", "FILE",
+	  "draw position and time of requests, and the outstanding ones, with gnuplot to "
+	  "FILE.png, .svg or .pdf",
+	  TO(plot), .call = gnuplot_set },
 	SETTING_ANSWERS,
 	{ 0 },
 };
@@ -110,6 +117,10 @@ static void check(struct config *c, const struct operands *operands)
 		die_usage("--compare knows no cache");
 	if (c->compare && (c->refine || c->window))
 		die_usage("--compare does not rearrange");
+	if (c->compare && c->plot)
+		die_usage("--compare does not draw; --plot draws one trace");
+	if (c->plot && c->refine)
+		die_usage("--plot draws the times of the trace, which --refine does not change");
 	if (c->window && !c->refine)
 		die_usage("--window needs --refine");
 	if (c->cache_option && !c->cache_text)
@@ -139,6 +150,9 @@ static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
 	struct sp_sequence *seq;
 	int rc = sp_sequence_load(&seq, path, order, &err);
 
+	if (rc == SP_EFORMAT)
+		die("%s: %s; xsort, xjoin and others write a trace with --trace=FILE", shown(path),
+		    err.text);
 	if (rc < 0)
 		die("%s: %s", shown(path), err.text[0] ? err.text : sp_strerror(rc));
 	return seq;
@@ -167,6 +181,8 @@ static int describe(const struct config *c, struct statsfile *stats)
 	/* a failure is found when standard output is closed */
 	(void)sp_report_text(report, stdout, 0);
 	statsfile_finish(stats, report);
+	if (c->plot)
+		traceplot_draw(c->plot, shown(c->trace[0]), seq);
 	sp_sequence_free(seq);
 	return 0;
 }
@@ -233,6 +249,7 @@ static void spare_traces(const struct config *c)
 
 	outputs_add_stdout(&set, false);
 	outputs_add_stats(&set, c->stats);
+	outputs_add(&set, c->plot, "--plot", false);
 	for (int i = 0; i < 2; i++)
 		outputs_check_input(&set, c->trace[i]);
 }

@@ -118,7 +118,7 @@ value()
 @test "bad traces and bad options are refused with a reason" {
 	printf '# spindle-trace/1\nR v 0 1\n' > bad
 	run -2 "$blockseq" bad
-	[ "$output" = "blockseq: bad: line 2: prio is not an I/O priority" ]
+	[ "$output" = "blockseq: bad: line 2: prio is not an I/O priority; xsort, xjoin and others write a trace with --trace=FILE" ]
 	run -2 "$blockseq" nosuch
 	[ "$output" = "blockseq: nosuch: No such file or directory" ]
 	run -2 "$blockseq"
@@ -188,4 +188,69 @@ sort_four_runs()
 	done
 	run -2 "$blockseq" - </dev/null
 	[ "$output" = 'blockseq: standard input: has no requests' ]
+}
+
+# A gnuplot that keeps its script, and makes a picture of one line.
+fake_gnuplot()
+{
+	mkdir -p fake
+	printf '#!/bin/sh\ncat >>"%s/script"\necho picture\n' "$PWD" >fake/gnuplot
+	chmod +x fake/gnuplot
+}
+
+@test "a picture has every request, or a limited number of points, and the outstanding requests" {
+	needs python3
+	fake_gnuplot
+	for n in 1000 30000; do
+		rm -f script
+		python3 "$BATS_TEST_DIRNAME/traceplot.py" make t $n
+		PATH=$PWD/fake:$PATH run -0 "$blockseq" --plot=p.png t
+		[ "$(cat p.png)" = picture ]
+		run -0 python3 "$BATS_TEST_DIRNAME/traceplot.py" check script t
+	done
+	grep -q 'points$' <<<"$(sed -n "s/^what = '\(.*\)'/\1/p" script)"
+}
+
+@test "a picture of a trace with one request has its axes, units and legend" {
+	needs gnuplot
+	printf '%s\n' "R /dev/it's 4096 8192 0 1000 250000 8192" "R v 0 1 0 1 2 -5" >t
+	for suffix in png svg pdf; do
+		run -0 --separate-stderr "$blockseq" --plot=p.$suffix t
+		[ -z "$stderr" ]
+	done
+	[ "$(head -c 4 p.png | tail -c 3)" = PNG ]
+	[ "$(head -c 4 p.pdf)" = %PDF ]
+	for text in 't: 1 request, and 1 that failed or moved no bytes, which are not drawn' \
+		'>read<' 'position, KB' 'time, µs' 'Outstanding requests' '>requests<' '>maximum<' '>mean<'; do
+		grep -qF "$text" p.svg || { echo "$text"; false; }
+	done
+	run -1 grep '>write<' p.svg
+}
+
+@test "volumes beyond the sixth share a plot" {
+	needs gnuplot
+	for i in 1 2 3 4 5 6 7 8 9; do
+		echo "W v$i $((i * 4096)) 4096 0 $i $((i + 10)) 4096"
+	done >t
+	echo "R v9 0 4096 0 5 15 4096" >>t
+	"$blockseq" --plot=p.svg t >/dev/null
+	[ "$(grep -c 'position, ' p.svg)" = 6 ]
+	grep -q '>v9: 1 read, 1 write<' p.svg
+	grep -q '4 other volumes: 0 reads, 4 writes' p.svg
+}
+
+@test "a picture is neither drawn of a comparison nor of other times, nor over the trace" {
+	needs gnuplot
+	echo "R v 0 4096 0 1 2 4096" >t
+	run -2 "$blockseq" --compare --plot=p.png t t
+	[[ $output == *"--compare does not draw"* ]]
+	run -2 "$blockseq" --refine=file --plot=p.png t
+	[[ $output == *"--plot draws the times of the trace"* ]]
+	cp t t.svg
+	run -2 "$blockseq" --plot=t.svg t.svg
+	[ "$output" = "blockseq: t.svg: --plot would overwrite it" ]
+	cmp t t.svg
+	run -2 "$blockseq" --plot=p.jpg t
+	[[ $output == *"ends in none of .png, .svg and .pdf" ]]
+	[ ! -e p.png ]
 }
