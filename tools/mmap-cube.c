@@ -34,21 +34,28 @@ void check_cube(struct sp_cube *cube, int rc, const struct sp_errinfo *err)
 
 void close_cube(const struct config *c, struct sp_cube *cube)
 {
+	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int rc = sp_cube_close(cube);
 
-	if (rc)
-		die("%s: %s", c->run.trace_path ? c->run.trace_path : c->operands.text[0],
-		    sp_strerror(rc));
+	if (!rc)
+		return;
+	snprintf(err.path, sizeof(err.path), "%s",
+		 c->run.trace_path ? c->run.trace_path : c->operands.text[0]);
+	runplot_name(&c->common, &err);
+	die_of(rc, &err);
 }
 
 int main(int argc, char **argv)
 {
 	static struct config c;
 	const struct command *command;
+	int status;
 
 	msg_init(argv);
 	stdio_guard();
 	signals_catch();
 	command = options_parse(&c, argc, argv);
-	return commands_run(command, &c, &c.stats, c.common.stats);
+	status = commands_run(command, &c, &c.stats, c.common.stats);
+	runplot_finish(&c.common, (const char *const[]){ command->name, c.operands.text[0] }, 2);
+	return status;
 }

@@ -82,6 +82,7 @@ int main(int argc, char **argv)
 	signals_catch();
 	set.form.plain = !strcmp(msg_program(), "join");
 	options_parse(&set, argc, argv);
+	runplot_begin(&set.common);
 	files_check(&set);
 	return join_run(&set);
 }

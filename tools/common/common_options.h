@@ -6,6 +6,7 @@
 #pragma once
 
 #include <spindle/run.h>
+#include "gnuplot.h"
 #include "progress.h"
 #include "setting.h"
 
@@ -19,6 +20,7 @@ struct common_options {
 	const char *stats;    /* NULL: none; "-": standard error */
 	bool stats_text;      /* text report on standard error; stats is NULL */
 	const char **tmpdirs; /* owns run->tmpdirs */
+	const char *plot;     /* picture of the requests; NULL: none */
 	const char *geometry; /* file; NULL: from a simulated volume's model */
 	bool seeded;
 	struct sp_run_opts *run; /* options of the library that these set */
@@ -78,6 +80,15 @@ struct common_options {
 	{                                                                                          \
 		"seed", "N", "seed of all random choices", SETTING_TO(type, run.seed),             \
 			.number = { 0, UINT64_MAX }, .given = offsetof(type, common.seeded)        \
+	}
+
+/* runplot.h draws it. */
+#define PLOT_SETTING(type, commands)                                                               \
+	{                                                                                          \
+		"plot", "FILE",                                                                    \
+			"draw the block requests by time and position with gnuplot to FILE.png, "  \
+			".svg or .pdf",                                                            \
+			SETTING_TO(type, common.plot), .call = gnuplot_set, .by = commands         \
 	}
 
 #define SPACE_SETTINGS(type, run)                                                                  \

@@ -79,6 +79,7 @@ void outputs_common(struct sp_output_set *set, const struct common_options *c, c
 	outputs_add_stats(set, c->stats);
 	outputs_add(set, c->run->trace_path, "--trace", false);
 	outputs_add(set, c->run->trace_tasks_path, "--trace-tasks", false);
+	outputs_add(set, c->plot, "--plot", false);
 	outputs_check_input(set, c->geometry);
 	outputs_check_volume(set, c->run->volume);
 }

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "msg.h"
+#include "runplot.h"
 #include "statsfile.h"
 
 #define ATTRIBUTES_MAX 256

@@ -281,6 +281,7 @@ static const struct setting settings[] = {
 	  TO(common.stats), .optional = true,
 	  .by = LOADERS | EXPORT | QUERIES | CHECK | REORGANISE | JUDGES },
 	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path) },
+	PLOT_SETTING(struct config, MOVERS),
 	SETTING_ANSWERS,
 	{ 0 },
 };
@@ -349,6 +350,7 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
 	outputs_add(&set, c->plot, "--plot", false);
+	outputs_add(&set, c->common.plot, "--plot", false);
 	outputs_check_input(&set, c->common.geometry);
 	outputs_check_input(&set, c->workload_path);
 	outputs_check_volume(&set, c->run.volume);
@@ -363,6 +365,7 @@ static void check_files(const struct command *command, const struct config *c)
 static void check(const struct command *command, struct config *c)
 {
 	common_options_finish(&c->common);
+	runplot_begin(&c->common);
 	refuse_void_options(c);
 	check_files(command, c);
 	c->open.no_coalesce = c->coalesce;

@@ -154,6 +154,7 @@ static int run(const struct settings *set, const struct sp_join_io *io, struct s
 	}
 	rc = sp_join_run(&set->opts, &shown, stats, &err);
 	progress_wipe();
+	runplot_name(&set->common, &err);
 	if (rc < 0)
 		failure(set, &err);
 	return rc;
@@ -247,5 +248,6 @@ int join_run(struct settings *set)
 	if (set->common.stats || set->common.stats_text)
 		statsfile_tell(&file, sp_report_join(&set->opts, &io, &stats),
 			       STATSFILE_SUMMARY | set->common.details);
+	runplot_finish(&set->common, set->inputs, 2);
 	return rc;
 }

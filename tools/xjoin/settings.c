@@ -114,6 +114,7 @@ const struct setting xjoin_settings[] = {
 	SPACE_SETTINGS(struct settings, opts.run),
 	{ .doc = "Spindle's own options, reporting:" },
 	REPORT_SETTINGS(struct settings, opts.run),
+	PLOT_SETTING(struct settings, 0),
 	{ "usage", NULL, "print a short usage message and exit", .answer = SETTING_USAGE },
 	{ "timeline", "FILE", "write the time of each line of the result to FILE", TO(timeline) },
 	{ 0 },

@@ -18,6 +18,7 @@
 #include "args.h"
 #include "common_options.h"
 #include "msg.h"
+#include "runplot.h"
 
 /* Whether an operand can also be the argument of the option before it. */
 enum doubt { SURELY_FILE, MAYBE_J1, MAYBE_J2, MAYBE_LIST };

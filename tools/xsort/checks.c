@@ -67,7 +67,7 @@ static void check_keep_order(const struct settings *set, const char *check)
 	args_exclude(set->common.explain, "--explain", true, keep);
 	args_exclude(set->require_space, "--require-space", true, keep);
 	args_exclude(set->opts.run.volume, "--volume", true, keep);
-	args_exclude(set->opts.run.trace_path, "--trace", true, keep);
+	args_exclude(set->opts.run.trace_path, runplot_option(&set->common), true, keep);
 	args_exclude(set->opts.run.trace_tasks_path, "--trace-tasks", true, keep);
 }
 

@@ -170,5 +170,6 @@ void options_parse(struct settings *set, int argc, char **argv)
 	}
 	args_end(&p.reader);
 	common_options_finish(&set->common);
+	runplot_begin(&set->common);
 	common_options_packed(&set->common, set->output, "-o");
 }

@@ -152,6 +152,7 @@ int sort_run(struct settings *set)
 	if (stats.compress_error)
 		msg_sys(stats.compress_error, "could not run compress program %s",
 			quote_file_always(set->opts.compress_program));
+	runplot_name(&set->common, &err);
 	if (rc < 0)
 		failure(set, &err, stats.input_bytes);
 	finish_output(set);
@@ -161,6 +162,7 @@ int sort_run(struct settings *set)
 	if (set->common.stats || set->common.stats_text)
 		statsfile_tell(&file, sp_report_sort(&set->opts, &io, &stats),
 			       STATSFILE_SUMMARY | set->common.details);
+	runplot_finish(&set->common, set->files, set->nfiles);
 	return 0;
 }
 

@@ -240,6 +240,7 @@ const struct setting xsort_settings[] = {
 	PACKED_SETTINGS(struct settings, opts.run),
 	{ .doc = "Spindle's own options, reporting:" },
 	REPORT_SETTINGS(struct settings, opts.run),
+	PLOT_SETTING(struct settings, 0),
 	{ "usage", NULL, "print a short usage message and exit", .answer = SETTING_USAGE },
 	{ .doc = "Spindle's own options, by default chosen from a cost model:" },
 	{ "run-formation", "HOW", "load, replacement or auto", TO(opts.formation),

@@ -74,7 +74,7 @@ static void check_splitters(const struct settings *set)
 	args_exclude(set->opts.run.compress_output, "--compress-output", true, option);
 	args_exclude(set->common.explain, "--explain", true, option);
 	args_exclude(set->common.stats || set->common.stats_text, "--stats", true, option);
-	args_exclude(set->opts.run.trace_path, "--trace", true, option);
+	args_exclude(set->opts.run.trace_path, runplot_option(&set->common), true, option);
 	args_exclude(set->opts.run.trace_tasks_path, "--trace-tasks", true, option);
 	if (set->output && names_parts(set->output))
 		die("-o %s: --splitters writes one file of splitters; --split=FILE or --parts=P "

@@ -28,7 +28,7 @@ static void check_work(const struct settings *set, const char *by)
 static void check_reports(const struct settings *set, const char *by)
 {
 	args_exclude(set->common.stats || set->common.stats_text, "--stats", true, by);
-	args_exclude(set->opts.run.trace_path, "--trace", true, by);
+	args_exclude(set->opts.run.trace_path, runplot_option(&set->common), true, by);
 	args_exclude(set->opts.run.trace_tasks_path, "--trace-tasks", true, by);
 	args_exclude(set->common.progress == PROGRESS_ALWAYS, "--progress=always", true, by);
 }

@@ -24,6 +24,7 @@
 #include "args.h"
 #include "common_options.h"
 #include "msg.h"
+#include "runplot.h"
 
 enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
 
