@@ -281,7 +281,9 @@ agrees()
 	needs gnuplot
 	"$aiobench" run --runtime=20 --iodepth=8 --plot=run.svg sim:linear >/dev/null
 	grep -q 'Throughput over time' run.svg
-	grep -q 'p99 of latency over time' run.svg
+	grep -q 'Latency over time' run.svg
+	grep -q '>p50<' run.svg
+	grep -q '>p99<' run.svg
 	run -1 grep 'Outstanding requests' run.svg
 	# One point for each hundredth of the run.
 	[ "$(grep -c 'gpPt' run.svg)" -gt 150 ]

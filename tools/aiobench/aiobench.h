@@ -17,13 +17,14 @@
 #include "progress.h"
 #include "statsfile.h"
 
-/* Requests and p99 over time; a full series is halved (plot_time.c). */
+/* Requests, p50 and p99 over time; a full series is halved (plot_time.c). */
 #define TIME_SERIES_MAX 512
 struct time_series {
 	size_t n;
 	unsigned each, last; /* intervals per point, and in the last point */
 	struct time_point {
 		uint64_t begin_ns, end_ns, requests, p99_ns;
+		double p50_ns;
 	} points[TIME_SERIES_MAX];
 };
 

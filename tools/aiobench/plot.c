@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draws runs (throughput and p99 over time, latency distribution), sweeps (throughput and latency
- * by depth, knees) and mixes (throughput and latency of both classes).
+ * Draws runs (throughput, p50 and p99 over time, latency distribution), sweeps (throughput and
+ * latency by depth, knees) and mixes (throughput and latency of both classes).
  */
 #include <math.h>
 #include <stdlib.h>

@@ -3,15 +3,22 @@
  * Draws throughput and latency over time.
  *
  * Algorithm: the length of a run can be unknown, so a full series is halved.  Each point then
- * stands for twice as many intervals; its p99 is the maximum of theirs.
+ * stands for twice as many intervals.  Its p99 is the maximum of theirs, and its p50 the mean of
+ * theirs by requests, which is an estimate.
  */
 #include "gnuplot.h"
 #include "aiobench.h"
 
 static void join(struct time_point *to, const struct time_point *next)
 {
+	const uint64_t requests = to->requests + next->requests;
+
+	if (requests)
+		to->p50_ns = (to->p50_ns * (double)to->requests +
+			      next->p50_ns * (double)next->requests) /
+			     (double)requests;
 	to->end_ns = next->end_ns;
-	to->requests += next->requests;
+	to->requests = requests;
 	if (next->p99_ns > to->p99_ns)
 		to->p99_ns = next->p99_ns;
 }
@@ -19,7 +26,8 @@ static void join(struct time_point *to, const struct time_point *next)
 void time_series_add(struct time_series *s, const struct sp_bench_interval *i)
 {
 	const struct time_point point = { i->begin_ns, i->end_ns, i->total.requests,
-					  i->total.latency_p99_ns };
+					  i->total.latency_p99_ns,
+					  (double)i->total.latency_p50_ns };
 
 	if (s->n && s->last < s->each) {
 		join(&s->points[s->n - 1], &point);
@@ -50,9 +58,9 @@ void plot_time(struct gnuplot *g, const struct time_series *s)
 			seconds > 0 ? (double)p->requests / seconds : 0);
 		/* An interval without a completed request has no latency. */
 		if (p->requests)
-			fprintf(g->in, "%.6g\n", (double)p->p99_ns / 1e9);
+			fprintf(g->in, "%.6g %.6g\n", (double)p->p99_ns / 1e9, p->p50_ns / 1e9);
 		else
-			fprintf(g->in, "NaN\n");
+			fprintf(g->in, "NaN NaN\n");
 	}
 	fputs("EOD\n"
 	      "set xlabel 's'\n"
@@ -62,9 +70,12 @@ void plot_time(struct gnuplot *g, const struct time_series *s)
 	      "set title 'Throughput over time'\n"
 	      "set ylabel 'IOPS'\n"
 	      "plot $time using 1:2 with linespoints ls 1\n"
-	      "set title 'p99 of latency over time'\n"
+	      "set title 'Latency over time'\n"
 	      "unset ylabel\n"
 	      "set format y '%.1s %cs'\n"
-	      "plot $time using 1:3 with linespoints ls 2\n",
+	      "set key\n"
+	      "plot $time using 1:3 with linespoints ls 2 title 'p99', \\\n"
+	      "     $time using 1:4 with linespoints ls 1 title 'p50'\n"
+	      "unset key\n",
 	      g->in);
 }
