@@ -104,7 +104,7 @@ judge()
 	run -2 "$aiobench" sweep
 	[[ $output == *"missing target"* ]]
 	run -2 "$aiobench" sweep absent
-	[[ $output == *"absent: No such file or directory" ]]
+	[[ $output == *"absent: No such file or directory; --create --size=SIZE creates it" ]]
 	run -2 "$aiobench" sweep --shares=1,2 sim:linear
 	[[ $output == *"aiobench sweep: unrecognized option '--shares=1,2'"* ]]
 }

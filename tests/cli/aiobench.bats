@@ -114,7 +114,11 @@ moments()
 	run -2 "$aiobench" run --direct=0 .
 	[[ $output == *"neither a regular file nor a block device"* ]]
 	run -2 "$aiobench" run absent
-	[[ $output == *"absent: No such file or directory" ]]
+	[[ $output == *"absent: No such file or directory; --create --size=SIZE creates it" ]]
+	for target in nowhere/absent /dev/absent; do
+		run -2 "$aiobench" run $target
+		[ "$output" = "aiobench: $target: No such file or directory" ]
+	done
 	run -2 "$aiobench" run sim:nosuch
 	[[ $output == *"ultrastar36lzx-like"* ]]
 }

@@ -121,6 +121,8 @@ void fiojob_select(size_t run);
 void open_status(struct config *o);
 void check_status(struct config *o, int rc);
 int close_status(struct config *o); /* returns the exit status */
+/* Ends the program with an error of a run; for a missing target, names the option that makes it. */
+noreturn void bench_die(const struct config *o, int rc, const struct sp_errinfo *err);
 
 /* output.c */
 /* Ends the program if an output is another output, or an input. */

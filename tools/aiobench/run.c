@@ -2,6 +2,10 @@
 /*
  * Runs aiobench run and replay, with their intervals and pictures.
  */
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include "outputs.h"
 #include "aiobench.h"
 
@@ -103,6 +107,26 @@ static void refuse_failures(const struct sp_bench_result *r)
 		    sp_strerror(r->nerrors && r->errors[0].code < 0 ? r->errors[0].code : -EIO));
 }
 
+/* True if --create could make this file. */
+static bool can_create(const struct config *o, const char *target)
+{
+	char *copy = must_copy(target);
+	bool can = !o->bench.create && !o->job && strncmp(target, "/dev/", 5) &&
+		   access(dirname(copy), W_OK) == 0;
+
+	free(copy);
+	return can;
+}
+
+void bench_die(const struct config *o, int rc, const struct sp_errinfo *err)
+{
+	for (size_t i = 0; i < o->bench.ntargets; i++)
+		if (can_create(o, o->bench.targets[i]))
+			die_next(err, -ENOENT, o->bench.targets[i],
+				 "--create --size=SIZE creates it");
+	die_of(rc, err);
+}
+
 int command_run(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -120,7 +144,7 @@ int command_run(struct config *o)
 	rc = sp_bench_run(&bench, &o->bench, &err);
 	progress_wipe();
 	if (!bench)
-		die_of(rc, &err);
+		bench_die(o, rc, &err);
 	report = sp_report_bench(&o->bench, sp_bench_result(bench));
 	write_report(o, report, preflight, &sp_bench_result(bench)->no_effects);
 	if (o->plot)

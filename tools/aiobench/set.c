@@ -50,7 +50,7 @@ int command_sweep(struct config *o)
 	rc = sp_benchset_sweep(&set, &opts, &err);
 	progress_wipe();
 	if (!set)
-		die_of(rc, &err);
+		bench_die(o, rc, &err);
 	return set_finish(o, set, sp_report_sweep(&o->bench, sp_benchset_result(set)), NULL,
 			  plot_sweep, rc, &err);
 }
@@ -104,7 +104,7 @@ int command_mix(struct config *o)
 	rc = sp_benchset_mix(&set, &opts, &o->set.mix, &err);
 	progress_wipe();
 	if (!set)
-		die_of(rc, &err);
+		bench_die(o, rc, &err);
 	return set_finish(o, set, sp_report_mix(&o->bench, &o->set.mix, sp_benchset_result(set)),
 			  before, plot_mix, rc, &err);
 }
