@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # gnuplot -c scripts/demo.gp FOLDER PICTURE: draws the measurements of scripts/demo.
-set terminal pngcairo size 1500,520 font "sans,11"
+set terminal pngcairo size 1000,520 font "sans,11"
 set output ARG2
 set datafile separator "\t"
-set multiplot layout 1,3
+set multiplot layout 1,2
 set style fill solid 0.9 border 0
 set border 3
 set tics nomirror
@@ -37,19 +37,4 @@ set ylabel "bytes"
 set format xy "10^{%L}"
 unset key
 plot ARG1 . "/rank" using 1:2 with lines lw 2 lc rgb "#2060a0"
-
-unset logscale
-set format xy "%g"
-set xrange [0:*]
-set yrange [0:*]
-set title "Block requests of a sort to its temporary file"
-set xlabel "seconds"
-set ylabel "place, MB"
-set key outside top center horizontal
-stats ARG1 . "/writes" using 1 nooutput
-if (exists("STATS_records") && STATS_records > 0) {
-	plot ARG1 . "/writes" using 1:2 with points pt 7 ps 0.3 lc rgb "#d08020" notitle, \
-	     ARG1 . "/reads" using 1:2 with points pt 7 ps 0.3 lc rgb "#2060a0" notitle, \
-	     NaN with points pt 7 lc rgb "#d08020" title "written", NaN with points pt 7 lc rgb "#2060a0" title "read"
-}
 unset multiplot
