@@ -72,10 +72,13 @@ void plot_time(struct gnuplot *g, const struct time_series *s)
 	      "plot $time using 1:2 with linespoints ls 1\n"
 	      "set title 'Latency over time'\n"
 	      "unset ylabel\n"
-	      "set format y '%.1s %cs'\n"
+	      "set logscale y\n"
+	      "set yrange [*:*]\n"
+	      "set format y '%.0s %cs'\n"
 	      "set key\n"
 	      "plot $time using 1:3 with linespoints ls 2 title 'p99', \\\n"
 	      "     $time using 1:4 with linespoints ls 1 title 'p50'\n"
-	      "unset key\n",
+	      "unset key\n"
+	      "unset logscale y\n",
 	      g->in);
 }
