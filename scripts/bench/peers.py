@@ -102,11 +102,13 @@ PACKAGES = {
     "duckdb": (DUCKDB, {
         "sort": "write(f'SELECT l FROM {lines(IN)} ORDER BY l', '\\x01')",
         "distinct": "write(f'SELECT DISTINCT l FROM {lines(IN)}', '\\x01')",
+        "firsts": "db.execute('SET preserve_insertion_order = true'); write(f'SELECT l FROM (SELECT l, min(n) AS m FROM (SELECT l, row_number() OVER () AS n FROM {lines(IN)}) GROUP BY l) ORDER BY m', '\\x01')",
         "count": "write(f'SELECT count(*), l FROM {lines(IN)} GROUP BY l', '|')",
         "join": "write(JOIN(table(IN, LINEITEM), table(IN2, ORDERS)), '|')"}),
     "polars": (POLARS, {
         "sort": "write(lines(IN).sort('l'), '\\x01')",
         "distinct": "write(lines(IN).unique(), '\\x01')",
+        "firsts": "write(lines(IN).unique(keep='first', maintain_order=True), '\\x01')",
         "count": "write(lines(IN).group_by('l').len().select('len', 'l'), '|')",
         "join": "write(table(IN, LINEITEM).join(table(IN2, ORDERS), left_on='l0', right_on='o0'), '|')"}),
     "chdb": (CHDB, {
@@ -149,6 +151,9 @@ def sorter_command(name, job, memory, files):
         return shell(f"{sort} {one} -o {OUT}")
     if job == "distinct":
         return shell(f"{sort} -u {one} -o {OUT}")
+    if job == "firsts":
+        lines = f"cat -n {one} | {sort} -u -k2"
+        return shell(f"{lines} | {sort} -n | cut -f2- > {OUT}") if name == "gnu" else None
     if job == "count":
         return shell(f"{sort} {one} | uniq -c | sed 's/^ *//; s/ /|/' > {OUT}")
     if name == "uutils":
@@ -160,7 +165,8 @@ def sorter_command(name, job, memory, files):
 def own_command(job, memory, files):
     if job == "join":
         return [tool("xjoin"), f"-S{memory // MB}M", "-T", TEMP, "-t", "|", "-j1", "--output", OUT, *files]
-    options = {"sort": [], "distinct": ["-u"], "count": ["-u", "--count"]}[job]
+    options = {"sort": [], "distinct": ["-u"], "firsts": ["-u", "--keep-order"],
+               "count": ["-u", "--count"]}[job]
     return [tool("xsort"), f"-S{memory // MB}M", "-T", TEMP, *options, "-o", OUT, files[0]]
 
 
@@ -169,12 +175,14 @@ def command(peer, job, row):
     files = [os.path.join(DATA, f) for f in row["data"]]
     memory = row["limit"]
     if peer in PACKAGES:
-        return package_command(peer, job, memory, files)
+        return package_command(peer, job, memory, files) if job in PACKAGES[peer][1] else None
     if peer in ("gnu", "uutils"):
         return sorter_command(peer, job, memory, files)
     if peer in ("xsort", "xjoin"):
         return own_command(job, row["own"], files) if (peer == "xjoin") == (job == "join") else None
-    if peer == "awk" and job == "distinct":
+    if peer in ("huniq", "runiq") and job == "firsts":
+        return shell(f"{BIN}/{peer} < {files[0]} > {OUT}")
+    if peer == "awk" and job in ("distinct", "firsts"):
         return shell(f"awk '!seen[$0]++' {files[0]} > {OUT}")
     if peer == "xan" and job == "sort":
         return shell(f"{BIN}/xan sort -n -d '|' --external -m {memory // 2 // MB} --tmp-dir {TEMP} {files[0]} -o {OUT}")
@@ -194,8 +202,9 @@ def version(peer):
     elif peer == "awk":
         call = ["sh", "-c", "awk -W version 2>/dev/null </dev/null || awk --version"]
     else:
-        call = [{"gnu": SORT, "uutils": f"{BIN}/sort", "xan": f"{BIN}/xan"}.get(peer) or tool(peer),
-                "--version"]
+        programs = {"gnu": SORT, "uutils": f"{BIN}/sort"}
+        programs |= {name: f"{BIN}/{name}" for name in ("xan", "huniq", "runiq")}
+        call = [programs.get(peer) or tool(peer), "--version"]
     try:
         text = subprocess.run(call, capture_output=True, text=True, timeout=60, check=True).stdout
     except (OSError, subprocess.SubprocessError):
@@ -212,6 +221,10 @@ ROWS = {
                     "title": "different lines of 1 GB, 16"},
     "distinct-100k": {"job": "distinct", "data": ["few100k"], "limit": 512 * MB, "own": 64 * MB,
                       "title": "different lines of 1 GB, 100,000"},
+    "firsts-100k": {"job": "firsts", "data": ["few100k"], "limit": 512 * MB, "own": 64 * MB,
+                    "title": "the same, in the order of the first lines"},
+    "firsts-all": {"job": "firsts", "data": ["rec.asc"], "limit": 512 * MB, "own": 64 * MB,
+                   "title": "the same of 1 GB of different lines"},
     "count-100k": {"job": "count", "data": ["few100k"], "limit": 512 * MB, "own": 64 * MB,
                    "title": "how often each of 100,000 lines occurs in 1 GB"},
     "join": {"job": "join", "data": ["lineitem", "orders"], "limit": 1024 * MB, "own": 256 * MB,
@@ -219,7 +232,7 @@ ROWS = {
     "join-shuffled": {"job": "join", "data": ["shuffled", "orders"], "limit": 1024 * MB,
                       "own": 256 * MB, "title": "the same, lineitem shuffled"},
 }
-PEERS = ["xsort", "xjoin", "gnu", "uutils", "awk", "duckdb", "polars", "chdb", "datafusion", "xan",
+PEERS = ["xsort", "xjoin", "gnu", "uutils", "awk", "huniq", "runiq", "duckdb", "polars", "chdb", "datafusion", "xan",
          "copy", "copy twice"]
 
 
@@ -326,7 +339,7 @@ def measure(call, group):
 
 def digest(job, peer):
     """Of the result: of its lines in order, or, where no order is asked for, sorted."""
-    if job == "sort":
+    if job in ("sort", "firsts"):
         text = subprocess.run(["cksum", OUT], capture_output=True, text=True, check=True).stdout
     else:
         lines = f"sed 's/^ *//; s/ /|/' {OUT}" if (job, peer) == ("count", "xsort") else f"cat {OUT}"
