@@ -9,6 +9,7 @@
 #include <spindle/buffers.h>
 #include <spindle/call.h>
 #include <spindle/columns.h>
+#include <spindle/cubearray.h>
 #include <spindle/fiojob.h>
 #include <spindle/flow.h>
 #include <spindle/gen.h>

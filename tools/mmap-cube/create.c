@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <spindle/cubearray.h>
 #include <spindle/geometry.h>
 #include "number.h"
 #include "mmap-cube.h"
@@ -137,6 +138,37 @@ static void say_choice(struct config *c)
 	(void)sp_cube_close(cube);
 }
 
+/* Loads the array of --from into the cube, which awaits it. */
+static void load_from(struct config *c)
+{
+	struct sp_cube_load_opts opts = { .format = SP_CUBE_NPY };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube *cube = open_cube(c, true);
+	struct sp_cube_stats stats;
+	int rc = sp_cube_load(cube, c->from, &opts, &stats, &err);
+
+	if (rc)
+		msg("%s: is not complete: load %s again", quote_file(c->operands.text[0]),
+		    quote_file(c->from));
+	check_cube(cube, rc, &err);
+	close_cube(c, cube);
+}
+
+static void set_shape(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int rc;
+
+	if (c->from && !strcmp(c->from, "-"))
+		die("--from needs a regular file: for a pipe, create with --dims and load it");
+	rc = c->from ? sp_cube_shape_load(&c->create.shape, c->from, &err) : 0;
+	if (rc)
+		die_of(rc, &err);
+	if (!c->create.shape.ndims)
+		die("create needs --dims, such as --dims 512x512x128, or --from");
+	c->create.awaits_load = c->from;
+}
+
 int command_create(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -145,8 +177,7 @@ int command_create(struct config *c)
 	void *fill;
 	int rc;
 
-	if (!c->create.shape.ndims)
-		die("create needs --dims, such as --dims 512x512x128");
+	set_shape(c);
 	if (c->order) {
 		coordinate("--order", c->order, c->create.shape.ndims, order);
 		for (unsigned i = 0; i < c->create.shape.ndims; i++)
@@ -165,6 +196,8 @@ int command_create(struct config *c)
 	}
 	free(fill);
 	sp_geometry_free(g);
+	if (c->from)
+		load_from(c);
 	if (c->create.mapping == SP_CUBE_AUTO)
 		say_choice(c);
 	sp_cube_workload_free(&c->workload);

@@ -27,15 +27,16 @@ struct config {
 	struct sp_cube *cube; /* opened by open_cube(); stays here when an error ends the program */
 	struct sp_cube_info info; /* of the cube when it was opened */
 	struct operands operands;
-	const char *order, *fill, *at, *lo, *hi, *stride, *output, *block;
+	const char *order, *from, *fill;
+	const char *at, *lo, *hi, *stride, *output, *block;
 	const char *workload_path, *plot;
 	const char *queries[QUERIES_MAX];
 	unsigned nqueries;
 	struct sp_cube_workload workload;
 	bool discard, repair, format_given, dim_given, measure;
 	struct {
-		bool cell, fill_factor, overflow, underflow, conservatism, waste, positions, seed,
-			decluster;
+		bool dtype, cell, fill_factor, overflow, underflow, conservatism, waste, positions,
+			seed, decluster;
 	} given;
 	enum sp_cube_format format;
 	unsigned dim;

@@ -157,7 +157,9 @@ static const struct setting settings[] = {
 	{ .doc = "Dataset:", .by = CREATE },
 	{ "dims", "SxSx...", "elements along each dimension", TO(create.shape), .call = set_dims },
 	{ "dtype", "TYPE", "i8 to u64, f32, f64, or bytes:N (f32)", TO(create.shape),
-	  .values = sp_cube_type_values, .call = set_type },
+	  .values = sp_cube_type_values, .call = set_type, GIVEN(dtype) },
+	{ "from", "FILE.npy", "take the sizes, the type and all elements from an array of NumPy",
+	  TO(from) },
 	{ "tile", "SxSx...", "elements in a cell (as many as fit in 4096 bytes)", TO(create.shape),
 	  .call = set_tile },
 	{ "fill", "VALUE", "value of elements that were never written (0)", TO(fill) },
@@ -353,6 +355,7 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_add(&set, c->common.plot, "--plot", false);
 	outputs_check_input(&set, c->common.geometry);
 	outputs_check_input(&set, c->workload_path);
+	outputs_check_input(&set, c->from);
 	outputs_check_volume(&set, c->run.volume);
 	if (command->bit != CREATE)
 		outputs_check_input(&set, c->operands.text[0]);
@@ -383,8 +386,7 @@ static const char notes[] =
 	"keeps in the cube, requests take the time of that simulated device.\n"
 	"\n"
 	"Examples:\n"
-	"  mmap-cube create sea.cube --dims 512x512x128 --volume sim:atlas10k3-like\n"
-	"  mmap-cube load sea.cube sea.npy\n"
+	"  mmap-cube create sea.cube --from=sea.npy --volume sim:atlas10k3-like\n"
 	"  mmap-cube beam sea.cube --dim 2 --at 40,300,0 --format csv\n"
 	"  mmap-cube range sea.cube --lo 0,0,0 --hi 63,63,63 -o corner.npy\n"
 	"\n"

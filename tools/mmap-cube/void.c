@@ -18,6 +18,10 @@ void refuse_void_options(const struct config *c)
 	const bool chosen = c->create.mapping == SP_CUBE_AUTO;
 	const bool multimap = chosen || c->create.mapping == SP_CUBE_MULTIMAP;
 
+	refuse_if(c->from && c->create.shape.ndims, "--dims", "and --from are incompatible");
+	refuse_if(c->from && c->given.dtype, "--dtype", "and --from are incompatible");
+	refuse_if(c->from && !grid, "--points", "and --from are incompatible");
+	refuse_if(c->from && c->create.no_data, "--no-data", "and --from are incompatible");
 	refuse_if(c->given.cell && grid, "--cell", "applies to --points only");
 	refuse_if(c->given.fill_factor && grid, "--fill-factor", "applies to --points only");
 	refuse_if(c->given.overflow && grid, "--overflow", "applies to --points only");

@@ -346,6 +346,7 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 	p->mapping = p->fallback ? SP_CUBE_MULTIMAP : opts->mapping;
 	p->superblock.shape = opts->shape;
 	p->superblock.no_data = opts->no_data;
+	p->superblock.loading = opts->awaits_load ? SP__LOADING_ALL : SP__LOADING_NONE;
 	rc = opts->volumes > SP_CUBE_VOLUMES_MAX
 		     ? sp__cubeplan_refuse(p, SP_ESYNTAX, "a cube has 1 to 64 volumes")
 		     : sp__volume_spec_check(&opts->run, err);
@@ -362,6 +363,8 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 		rc = set_order(p);
 	if (!rc)
 		rc = set_volumes(p);
+	if (!rc && opts->awaits_load && (opts->points || opts->no_data))
+		rc = sp__cubeplan_refuse(p, SP_ESYNTAX, "only a grid with data awaits a load");
 	if (!rc && opts->nattributes > SP__CUBE_ATTRIBUTES_MAX)
 		rc = sp__cubeplan_refuse(p, SP_ESYNTAX, "too many attributes");
 	if (!rc && copy_texts(p))

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/err.h"
+#include "base/minmax.h"
 #include "cube/input/literal.h"
 #include "cube/input/npy.h"
 #include "rec/value.h"
@@ -61,21 +63,57 @@ static const char *plain_type(const char *word, bool ordered)
 	return word;
 }
 
-static bool same_type(const struct sp__literal *descr, const struct sp_cube_shape *s,
-		      bool *big_endian)
+/* A type of elements, as .npy files name it. */
+struct npy_type {
+	char kind; /* a kind of struct sp__value_type, or another letter of NumPy */
+	uint64_t bytes;
+	bool big_endian;
+};
+
+/* False: the text is not a letter and a size. */
+static bool read_type(const struct sp__literal *descr, struct npy_type *t)
 {
 	char *end, word[SP__LITERAL_TEXT_MAX + 1] = { 0 };
-	const char *type = word;
+	const char *type;
 	bool ordered;
 
 	if (descr->bytes > SP__LITERAL_TEXT_MAX || strlen(descr->text) < descr->bytes)
 		return false;
 	memcpy(word, descr->text, descr->bytes);
 	ordered = word[0] && strchr("<>|=", word[0]);
-	*big_endian = word[0] == '>';
 	type = plain_type(word + ordered, ordered);
-	return type[0] == sp__value_types[s->type].kind &&
-	       strtoul(type + 1, &end, 10) == s->element_bytes && end != type + 1 && !*end;
+	t->big_endian = word[0] == '>';
+	t->kind = type[0];
+	t->bytes = type[0] >= 'A' ? strtoul(type + 1, &end, 10) : 0;
+	return type[0] >= 'A' && end != type + 1 && !*end;
+}
+
+static bool same_type(const struct sp__literal *descr, const struct sp_cube_shape *s,
+		      bool *big_endian)
+{
+	struct npy_type t = { 0 };
+	bool same = read_type(descr, &t) && t.kind == sp__value_types[s->type].kind &&
+		    t.bytes == s->element_bytes;
+
+	*big_endian = t.big_endian;
+	return same;
+}
+
+/* Sets the type of a shape.  False: cubes have no such type. */
+static bool take_type(const struct sp__literal *descr, struct sp_cube_shape *s)
+{
+	struct npy_type t;
+	bool found = false;
+
+	if (!read_type(descr, &t) || !t.bytes || t.bytes > SP_CUBE_ELEMENT_MAX)
+		return false;
+	for (unsigned i = SP_CUBE_BYTES; !found && i <= SP_CUBE_F64; i++) {
+		found = sp__value_types[i].kind == t.kind &&
+			(i == SP_CUBE_BYTES || sp__value_types[i].bytes == t.bytes);
+		s->type = (enum sp_cube_type)i;
+	}
+	s->element_bytes = (uint32_t)t.bytes;
+	return found;
 }
 
 static bool same_shape(const struct sp__literal *dims, struct sp_cube_shape *s)
@@ -134,21 +172,32 @@ static bool is_utf8(const uint8_t *text, uint64_t bytes)
 	return !more;
 }
 
-const char *sp__npy_parse(const uint8_t *header, uint64_t bytes, struct sp_cube_shape *shape,
-			  struct sp_cube_load_opts *opts)
+/* Reads the dictionary of a header.  Returns NULL, or the reason why it is wrong. */
+static const char *read_entries(const uint8_t *header, uint64_t bytes, struct entries *e)
 {
 	uint64_t prefix = text_begin(header), n = bytes - prefix;
 	const char *text = (const char *)header + prefix;
-	struct entries e = { .has = { false } };
 
+	*e = (struct entries){ .has = { false } };
 	if ((header[6] == 3 && !is_utf8(header + prefix, n)) ||
-	    !sp__literal_dict(text, n, header[6] < 3, take_entry, &e) || !e.has[0] || !e.has[1] ||
-	    !e.has[2])
+	    !sp__literal_dict(text, n, header[6] < 3, take_entry, e) || !e->has[0] || !e->has[1] ||
+	    !e->has[2])
 		return "the header is not a dictionary of descr, fortran_order and shape";
-	if (e.order.kind != SP__LITERAL_BOOL)
+	if (e->order.kind != SP__LITERAL_BOOL)
 		return "fortran_order is neither True nor False";
-	if (e.dims.kind != SP__LITERAL_TUPLE)
+	if (e->dims.kind != SP__LITERAL_TUPLE)
 		return "shape is not a tuple of integers";
+	return NULL;
+}
+
+const char *sp__npy_parse(const uint8_t *header, uint64_t bytes, struct sp_cube_shape *shape,
+			  struct sp_cube_load_opts *opts)
+{
+	struct entries e;
+	const char *reason = read_entries(header, bytes, &e);
+
+	if (reason)
+		return reason;
 	if (e.descr.kind != SP__LITERAL_STRING || !same_type(&e.descr, shape, &opts->big_endian))
 		return "the elements of the .npy file have another type than those of the cube";
 	if (!same_shape(&e.dims, shape))
@@ -158,6 +207,47 @@ const char *sp__npy_parse(const uint8_t *header, uint64_t bytes, struct sp_cube_
 	for (unsigned i = 0; i < shape->ndims; i++)
 		opts->order[i] = e.order.number ? i : shape->ndims - 1 - i;
 	return NULL;
+}
+
+/* descr: NULL: a list of fields. */
+static int unsupported_type(const struct sp__literal *descr, const char *name,
+			    struct sp_errinfo *err)
+{
+	char quoted[SP__LITERAL_TEXT_MAX + 3] = "of several fields";
+
+	if (descr)
+		snprintf(quoted, sizeof(quoted), "'%.*s'",
+			 (int)sp__min(descr->bytes, (size_t)SP__LITERAL_TEXT_MAX), descr->text);
+	return sp__errf(err, SP_EUNSUP, "read", name, -1,
+			"the dtype %s is not supported: supported are i1, i2, i4, i8, u1, u2, u4, "
+			"u8, f4, f8 and V of at most %u bytes; convert the array by astype()",
+			quoted, SP_CUBE_ELEMENT_MAX);
+}
+
+int sp__npy_shape(const uint8_t *header, uint64_t bytes, const char *name,
+		  struct sp_cube_shape *shape, struct sp_errinfo *err)
+{
+	struct entries e;
+	const char *reason = read_entries(header, bytes, &e);
+
+	if (reason && memmem(header, bytes, "'descr': [", 10))
+		return unsupported_type(NULL, name, err);
+	if (reason || e.descr.kind != SP__LITERAL_STRING)
+		return sp__errf(err, SP_EFORMAT, "read", name, -1, "%s",
+				reason ? reason : "descr is not a text");
+	if (!take_type(&e.descr, shape))
+		return unsupported_type(&e.descr, name, err);
+	if (!e.dims.nitems || e.dims.nitems > SP_CUBE_DIMS_MAX)
+		return sp__errf(err, SP_EUNSUP, "read", name, -1,
+				"the array has %zu dimensions: a cube has 1 to %u", e.dims.nitems,
+				SP_CUBE_DIMS_MAX);
+	shape->ndims = (unsigned)e.dims.nitems;
+	for (unsigned i = 0; i < shape->ndims; i++)
+		shape->dims[i] = 0;
+	if (!same_shape(&e.dims, shape))
+		return sp__errf(err, SP_EUNSUP, "read", name, -1,
+				"the array has no elements: a cube has at least one");
+	return 0;
 }
 
 uint64_t sp__npy_write(uint8_t *header, const struct sp_cube_shape *shape,

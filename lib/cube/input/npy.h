@@ -25,6 +25,12 @@ uint64_t sp__npy_header_bytes(const uint8_t *prefix);
  */
 const char *sp__npy_parse(const uint8_t *header, uint64_t bytes, struct sp_cube_shape *shape,
 			  struct sp_cube_load_opts *opts);
+/*
+ * Sets ndims, dims, type and element_bytes of a shape by the header of a file with this name.
+ * Returns 0; SP_EFORMAT; or SP_EUNSUP: no cube has such a shape.
+ */
+SP_MUST_CHECK int sp__npy_shape(const uint8_t *header, uint64_t bytes, const char *name,
+				struct sp_cube_shape *shape, struct sp_errinfo *err);
 /* Writes the header for a box; returns its bytes, at most SP__NPY_HEADER_MAX. */
 uint64_t sp__npy_write(uint8_t *header, const struct sp_cube_shape *shape,
 		       const struct sp_cube_box *box);

@@ -139,6 +139,7 @@ struct sp_cube_create_opts {
 	enum sp_cube_decluster decluster;
 	const void *fill; /* an element; NULL: zero bytes */
 	bool no_data;	  /* the file gets no space for cells */
+	bool awaits_load; /* as if a load was interrupted: SP_ESTATE until one is complete */
 	const struct sp_cube_attribute *attributes;
 	size_t nattributes;
 	/*

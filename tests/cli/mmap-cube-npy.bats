@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Arrays of NumPy become cubes, and boxes of cubes become arrays.
+. "$BATS_TEST_DIRNAME/suite.bash"
+
+# npy VERSION DESCR ORDER SHAPE [DATA]: a .npy file; its data is that of a file, or six numbers.
+npy()
+{
+	local text="{'descr': $2, 'fortran_order': $3, 'shape': $4, }" size
+	printf -v size '\\x%02x\\x00' $((${#text} % 256))
+	printf '\x93NUMPY'
+	printf '%b' "\\x0$1\\0$size"
+	[ "$1" = 1 ] || printf '\0\0'
+	printf '%s' "$text"
+	if [ $# -eq 5 ]; then cat "$5"; else printf '\0\0\200?\0\0\0@\0\0@@\0\0\200@\0\0\240@\0\0\300@'; fi
+}
+
+elements() { "$cube" export c --format=csv | tr '\n' ' '; }
+
+@test "create --from takes sizes, type and elements from each version of .npy files" {
+	for version in 1 2 3; do
+		npy $version "'<f4'" True '(3, 2)' > a.npy
+		"$cube" create c --from=a.npy --mapping=naive --overwrite
+		[ "$(elements)" = '0,0,1 1,0,2 2,0,3 0,1,4 1,1,5 2,1,6 ' ]
+		npy $version "'<f4'" False '(3, 2)' > a.npy
+		"$cube" create c --from a.npy --mapping=hilbert --overwrite
+		[ "$(elements)" = '0,0,1 1,0,3 2,0,5 0,1,2 1,1,4 2,1,6 ' ]
+	done
+	[[ $("$cube" info c) == *"dimensions  3 x 2"*"f32, 4 bytes"*"state       complete"* ]]
+	# Big-endian numbers, a size of a name, and opaque elements.
+	printf '\1\2\3\4\5\6' > data
+	npy 1 "'>u2'" False '(3,)' data > a.npy
+	"$cube" create c --from=a.npy --mapping=naive --overwrite
+	[ "$(elements)" = '0,258 1,772 2,1286 ' ]
+	npy 1 "'|V3'" False '(1, 2)' data > a.npy
+	"$cube" create c --from=a.npy --mapping=naive --overwrite --volumes=2
+	[ "$(elements)" = '0,0,010203 0,1,040506 ' ]
+	"$cube" check c
+}
+
+@test "create --from refuses unsuitable files before it makes a cube" {
+	for type in "'|b1'" "'<f2'" "'<c8'" "'<U2'" "'|O'" "'<M8[s]'" "'|V65537'"; do
+		npy 1 "$type" True '(3, 2)' > a.npy
+		fails_with "mmap-cube: a.npy: the dtype $type is not supported: supported are i1, i2, i4, i8, u1, u2, u4, u8, f4, f8 and V of at most 65536 bytes; convert the array by astype()" \
+			"$cube" create c --from=a.npy
+	done
+	npy 1 "[('a', '<i4'), ('b', '<f8')]" True '(3, 2)' > a.npy
+	run -2 "$cube" create c --from=a.npy
+	[[ $output == *"the dtype of several fields is not supported"* ]]
+	npy 1 "'<f4'" True '()' > a.npy
+	fails_with "mmap-cube: a.npy: the array has 0 dimensions: a cube has 1 to 16" "$cube" create c --from=a.npy
+	npy 1 "'<f4'" True '(0, 2)' > a.npy
+	fails_with "mmap-cube: a.npy: the array has no elements: a cube has at least one" "$cube" create c --from=a.npy
+	npy 1 "'<f4'" True '(4, 2)' > a.npy
+	run -2 "$cube" create c --from=a.npy
+	[[ $output == *"the input ends before the last element"* ]]
+	npy 1 "'<f4'" True '(4611686018427387904, 4)' > a.npy
+	run -2 "$cube" create c --from=a.npy
+	[[ $output == *"the input ends before the last element"* ]]
+	npy 1 "'<f4'" True '(5,)' > a.npy
+	run -2 "$cube" create c --from=a.npy
+	[[ $output == *"the input goes on after the last element"* ]]
+	head -c 40 a.npy > cut.npy
+	: > empty.npy
+	for file in cut.npy empty.npy; do
+		fails_with "mmap-cube: $file: is no .npy file" "$cube" create c --from=$file
+	done
+	npy 1 "'<f4'" True '(3, 2)' > a.npy
+	run -2 bash -c "cat a.npy | '$cube' create c --from=/dev/stdin"
+	[[ $output == *"regular files only"* ]]
+	run -2 "$cube" create c --from=-
+	[[ $output == *"--from needs a regular file"* ]]
+	for option in --dims=3x2 --dtype=f32 --points --no-data; do
+		fails_with "mmap-cube: ${option%%=*} and --from are incompatible" "$cube" create c --from=a.npy $option
+	done
+	cp a.npy before
+	run -2 "$cube" create a.npy --from=a.npy --overwrite
+	cmp a.npy before
+	[ ! -e c ]
+}
+
+@test "create --from that is killed at any call leaves no cube that looks whole" {
+	shim=$(realpath "$build/tests/shim/failcall.so") || skip "no shim in this build"
+	head -c 48000 /dev/urandom > data
+	npy 1 "'<u4'" True '(30, 40, 10)' data > a.npy
+	for ((call = 1; call < 99; call++)); do
+		rm -f c
+		FAILCALL_KILL=1 FAILCALL_AT=$call FAILCALL_CALLS='pwrite write fsync' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
+			"$cube" create c --from=a.npy --mapping=naive && break
+		if "$cube" export c > out; then
+			cmp out data
+		else
+			run -2 "$cube" put c 1,1,1 1
+			run "$cube" info c
+			[[ $output != *"state       complete"* ]]
+			refused=$call
+		fi
+	done
+	[ "$refused" -gt 3 ]
+	"$cube" export c | cmp - data
+	rm c
+	run -2 env FAILCALL_AT=$((refused - 2)) FAILCALL_CALLS='pwrite write fsync' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
+		"$cube" create c --from=a.npy --mapping=naive
+	[[ $output == *"c: is not complete: load a.npy again"* ]]
+	run -2 "$cube" export c
+	"$cube" load c a.npy
+	"$cube" export c | cmp - data
+}
+
+# with_numpy: runs Python that reads the program from standard input, in the test's folder.
+with_numpy()
+{
+	python3 -c 'import numpy' 2>/dev/null || skip "needs numpy"
+	python3 - "$cube"
+}
+
+@test "arrays of random types, shapes and orders come back as they were" {
+	with_numpy <<'END'
+import subprocess, sys
+import numpy as np
+
+rng = np.random.default_rng(11)
+for dtype in "i1", "u1", "<i2", ">i2", "<u4", ">u4", "<i8", ">u8", "<f4", ">f4", "<f8", ">f8", "V5":
+    for version in (1, 0), (2, 0), (3, 0):
+        shape = tuple(rng.integers(1, 12, rng.integers(1, 5)))
+        data = rng.bytes(int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        a = np.asarray(np.frombuffer(data, dtype).reshape(shape), order="CF"[rng.integers(2)])
+        with open("a.npy", "wb") as f:
+            np.lib.format.write_array(f, a, version=version)
+        mapping = ("naive", "hilbert", "zorder")[version[0] - 1]
+        subprocess.run([sys.argv[1], "create", "c", "--overwrite", "--from=a.npy", "--mapping", mapping], check=True)
+        subprocess.run([sys.argv[1], "export", "c", "-o", "o.npy"], check=True)
+        b = np.load("o.npy")
+        assert b.shape == a.shape, (dtype, version)
+        assert b.tobytes() == a.astype(a.dtype.newbyteorder("<")).tobytes(), (dtype, version)
+END
+}
