@@ -111,6 +111,7 @@ elements() { "$cube" export c --format=csv | tr '\n' ' '; }
 # with_numpy: runs Python that reads the program from standard input, in the test's folder.
 with_numpy()
 {
+	needs python3
 	python3 -c 'import numpy' 2>/dev/null || skip "needs numpy"
 	python3 - "$cube"
 }
@@ -134,5 +135,97 @@ for dtype in "i1", "u1", "<i2", ">i2", "<u4", ">u4", "<i8", ">u8", "<f4", ">f4",
         b = np.load("o.npy")
         assert b.shape == a.shape, (dtype, version)
         assert b.tobytes() == a.astype(a.dtype.newbyteorder("<")).tobytes(), (dtype, version)
+END
+}
+
+# cube_of N: a cube of 5 x 4 x 3 numbers, element x,y,z is x + 10 y + 100 z.
+cube_of()
+{
+	for z in 0 1 2; do for y in 0 1 2 3; do for x in 0 1 2 3 4; do
+		echo $x,$y,$z,$((x + 10 * y + 100 * z))
+	done; done; done > in.csv
+	"$cube" create c --dims=5x4x3 --dtype=i16 --mapping=naive
+	"$cube" load c in.csv
+}
+
+@test "range --box takes slices as NumPy does" {
+	cube_of
+	while read -r box lo hi; do
+		"$cube" range c "--box=$box" --format=csv > got
+		"$cube" range c --lo=$lo --hi=$hi --format=csv | cmp - got
+	done <<- END
+		0:2,:,1 0,0,1 1,3,1
+		:,:,: 0,0,0 4,3,2
+		-2:,:-1,-1 3,0,2 4,2,2
+		1:99,-99:2 1,0,0 4,1,2
+		3 3,0,0 3,3,2
+		::,0:4:1,2:3: 0,0,2 4,3,2
+		-5,-4,-3 0,0,0 0,0,0
+	END
+	[ "$("$cube" range c --box=1,2,:2 --format=csv | tr '\n' ' ')" = '1,2,0,21 1,2,1,121 ' ]
+	"$cube" range c --box=0:2,:,1 -o o.npy
+	[[ $(head -c 128 o.npy | tr -d '\0') == *"'shape': (2, 4,), }"* ]]
+	"$cube" range c --box=1,2,0 -o o.npy
+	[[ $(head -c 128 o.npy | tr -d '\0') == *"'shape': (), }"* ]]
+}
+
+@test "range --box refuses other slices" {
+	cube_of
+	for box in '' , a 1, 0:1,b 1.5 0:1:x 1:2:1:4 -- :,,: '[0:1]' 99999999999999999999; do
+		fails_with "mmap-cube: invalid --box argument '$box': valid is an item such as 0:10, : or 5 for each dimension" \
+			"$cube" range c "--box=$box"
+	done
+	for box in 0:4:2 ::-1 ::-4 0:1,::3; do
+		fails_with "mmap-cube: invalid --box argument '$box': the step must be 1; --lo, --hi and --stride select every Nth element" \
+			"$cube" range c "--box=$box"
+	done
+	for box in 2:2 3:1 9:12 :0 -1:-2; do
+		fails_with "mmap-cube: invalid --box argument '$box': no element of dimension 0 is selected, which has 5" \
+			"$cube" range c "--box=$box"
+	done
+	for box in :,4 :,-5; do
+		fails_with "mmap-cube: invalid --box argument '$box': an index of dimension 1 is not within its 4 elements" \
+			"$cube" range c "--box=$box"
+	done
+	fails_with "mmap-cube: invalid --box argument ':,:,:,:': the cube has 3 dimensions" "$cube" range c --box=:,:,:,:
+	for option in --lo=0,0,0 --hi=1,1,1 --stride=1,1,1; do
+		fails_with "mmap-cube: --box and --lo, --hi or --stride are incompatible" "$cube" range c --box=1 $option
+	done
+}
+
+@test "random slices are those of NumPy" {
+	with_numpy <<'END'
+import subprocess, sys
+import numpy as np
+
+rng = np.random.default_rng(12)
+
+
+def item(n):
+    if rng.random() < 0.3:
+        return int(rng.integers(-n, n))
+    a, b = (None if rng.random() < 0.2 else int(rng.integers(-2 * n, 2 * n)) for _ in range(2))
+    return slice(a, b)
+
+
+def text(i):
+    return str(i) if isinstance(i, int) else ":".join("" if x is None else str(x) for x in (i.start, i.stop))
+
+
+empty = 0
+for n in range(60):
+    if n % 12 == 0:
+        a = rng.integers(0, 1 << 30, tuple(rng.integers(1, 9, rng.integers(1, 5))), dtype="u4")
+        np.save("a.npy", a)
+        subprocess.run([sys.argv[1], "create", "c", "--overwrite", "--from=a.npy", "--mapping=zorder"], check=True)
+    items = tuple(item(s) for s in a.shape)[: int(rng.integers(1, a.ndim + 1))]
+    run = subprocess.run([sys.argv[1], "range", "c", "--box=" + ",".join(map(text, items)), "--format=npy", "-o", "o"])
+    if a[items].size:
+        b = np.load("o")
+        assert run.returncode == 0 and b.shape == a[items].shape and (b == a[items]).all(), items
+    else:
+        empty += 1
+        assert run.returncode == 2, items
+assert 0 < empty < 50
 END
 }

@@ -224,6 +224,8 @@ int command_range(struct config *c)
 	struct sp_cube_box box = open_whole(c);
 	unsigned n = c->info.shape.ndims;
 
+	if (c->box)
+		slice_box(c->box, &c->info.shape, &box);
 	if (c->lo)
 		coordinate("--lo", c->lo, n, box.lo);
 	if (c->hi)

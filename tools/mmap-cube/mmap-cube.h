@@ -28,7 +28,7 @@ struct config {
 	struct sp_cube_info info; /* of the cube when it was opened */
 	struct operands operands;
 	const char *order, *from, *fill;
-	const char *at, *lo, *hi, *stride, *output, *block;
+	const char *at, *box, *lo, *hi, *stride, *output, *block;
 	const char *workload_path, *plot;
 	const char *queries[QUERIES_MAX];
 	unsigned nqueries;
@@ -54,6 +54,12 @@ const struct command *options_parse(struct config *c, int argc, char **argv);
 unsigned list_option(const char *option, const char *text, char separator, uint64_t *values);
 /* Parses a coordinate of a cube: one number for each dimension. */
 void coordinate(const char *option, const char *text, unsigned ndims, uint64_t *x);
+
+/*
+ * box.c: narrows a box, which has all elements of the cube, by slices.  Dimensions after the last
+ * slice stay as they are.  An invalid text ends the program.
+ */
+void slice_box(const char *text, const struct sp_cube_shape *shape, struct sp_cube_box *box);
 
 /* void.c: ends the program if an option has no effect because of other options, or without them. */
 void refuse_void_options(const struct config *c);

@@ -244,6 +244,7 @@ static const struct setting settings[] = {
 	  .by = BEAM | APPEND },
 	{ "at", "X,X,...", "position of the beam; the coordinate of dimension K has no effect",
 	  TO(at), .by = BEAM },
+	{ "box", "SLICE,...", "elements of the box, as in NumPy: 0:10,:,5", TO(box) },
 	{ "lo", "X,X,...", "first element (0,0,...)", TO(lo) },
 	{ "hi", "X,X,...", "last element (the last one of the dataset)", TO(hi) },
 	{ "stride", "N,N,...", "every Nth element of each dimension (1,1,...)", TO(stride) },
@@ -388,7 +389,7 @@ static const char notes[] =
 	"Examples:\n"
 	"  mmap-cube create sea.cube --from=sea.npy --volume sim:atlas10k3-like\n"
 	"  mmap-cube beam sea.cube --dim 2 --at 40,300,0 --format csv\n"
-	"  mmap-cube range sea.cube --lo 0,0,0 --hi 63,63,63 -o corner.npy\n"
+	"  mmap-cube range sea.cube --box 0:64,0:64,5 -o corner.npy\n"
 	"\n"
 	"Exit status: 0 for success, 1 if check finds damage, 2 after an error.\n";
 

@@ -32,6 +32,8 @@ void refuse_void_options(const struct config *c)
 	refuse_if(c->given.positions && !queries, "--positions", "needs --workload or --query");
 	refuse_if(c->given.seed && !queries, "--seed", "needs --workload or --query");
 	refuse_if(c->given.decluster && one_volume, "--decluster", "needs --volumes");
+	refuse_if(c->box && (c->lo || c->hi || c->stride), "--box",
+		  "and --lo, --hi or --stride are incompatible");
 	refuse_if(c->discard && c->output, "--output", "and --discard are incompatible");
 	refuse_if(c->open.depth > 1 && c->run.engine && !strcmp(c->run.engine, "sync"), "--depth",
 		  "is always 1 with --engine=sync");

@@ -296,6 +296,7 @@ SP_API SP_MUST_CHECK int sp_cube_element(const struct sp_cube *cube, uint64_t bl
 /* A box: every stride-th element from lo to hi, both included. */
 struct sp_cube_box {
 	uint64_t lo[SP_CUBE_DIMS_MAX], hi[SP_CUBE_DIMS_MAX], stride[SP_CUBE_DIMS_MAX];
+	uint32_t indexed; /* .npy: its shape leaves dimension d out if bit d is set */
 };
 
 /*
