@@ -42,6 +42,17 @@ enum sp__option_code {
 	SP__OPT_TOGETHER,
 	SP__OPT_CELL,
 	SP__OPT_OVERWRITE,
+	SP__OPT_DIMS,
+	SP__OPT_DTYPE,
+	SP__OPT_TILE,
+	SP__OPT_FILL,
+	SP__OPT_MAPPING,
+	SP__OPT_ORDER,
+	SP__OPT_VOLUMES,
+	SP__OPT_VOLUME,
+	SP__OPT_QUERY,
+	SP__OPT_GEOMETRY,
+	SP__OPT_VERIFY,
 };
 
 /* Rows that sorts and joins share. */

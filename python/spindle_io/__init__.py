@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Sorts and joins records larger than memory, and stores tables, by the library of the tools.
+"""Sorts and joins records larger than memory, and stores tables and cubes, by the library of the
+tools.
 
 Options of a sort are those of xsort(1), as a list of arguments or as one string in the syntax of
 a shell: ``"-t'|' -k2,2n -S 256M"``.  Supported are the options of order and format, and -S, -T,
@@ -34,6 +35,7 @@ from ._lib import (
     SpindleError,
     Views,
     __version__,
+    accepted,
     check,
     lib,
     name,
@@ -41,9 +43,11 @@ from ._lib import (
     texts,
     c_strings,
 )
+from ._cube import Cube
 from ._table import Scan, Table
 
 __all__ = [
+    "Cube",
     "JoinOptions",
     "Merge",
     "Options",
@@ -97,17 +101,7 @@ class _Words:
     def __init__(self, options: Args = ()):
         self.args = tuple(shlex.split(options) if isinstance(options, str) else options)
         self._call, err = c_void_p(), no_error()
-        self._accepted(self._make(byref(self._call), *c_strings(self.args), byref(err)), err)
-
-    @staticmethod
-    def _accepted(rc: int, err: Any) -> None:
-        """Raises the error in err, if there is one; for wrong options, ValueError."""
-        try:
-            check(rc, err)
-        except SpindleError as e:
-            if e.code == -errno.EINVAL:
-                raise ValueError(str(e)) from None
-            raise
+        accepted(self._make(byref(self._call), *c_strings(self.args), byref(err)), err)
 
     def __del__(self) -> None:
         self._free(getattr(self, "_call", None))
@@ -123,7 +117,7 @@ class _Words:
     def _renewed(self, make: Any, args_of: Any, *paths: PathLike) -> Any:
         """Returns options whose arguments the library makes from the headers of files."""
         made, err = c_void_p(), no_error()
-        self._accepted(make(byref(made), self._call, *map(name, paths), byref(err)), err)
+        accepted(make(byref(made), self._call, *map(name, paths), byref(err)), err)
         try:
             return type(self)(texts(args_of(made)))
         finally:
@@ -290,7 +284,7 @@ def join_blocks(
         feed.release()
     if feed.error:
         raise feed.error
-    o._accepted(rc, err)
+    accepted(rc, err)
     return _document(report)
 
 

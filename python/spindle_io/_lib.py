@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from collections.abc import Iterable, Sequence
 from ctypes import (
@@ -151,6 +152,13 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ),
     "sp_call_table_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
     "sp_call_table_load_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
+    "sp_call_cube_create": (c_int, [c_char_p, _WORDS, c_size_t, c_bool, _ERR]),
+    "sp_call_cube_open": (c_int, [_HANDLE, c_char_p, _WORDS, c_size_t, c_bool, _ERR]),
+    "sp_call_cube_facts": (None, [c_void_p, c_void_p]),
+    "sp_call_cube_load": (c_int, [c_void_p, c_char_p, c_bool, _ERR]),
+    "sp_cube_read_array": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, _ERR]),
+    "sp_cube_write": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, _ERR]),
+    "sp_cube_close": (c_int, [c_void_p]),
     "sp_call_report_free": (None, [c_void_p]),
     "sp_call_sample": (c_int, [_HANDLE, c_void_p, _WORDS, c_size_t, c_size_t, _ERR]),
     "sp_splitters_read": (c_int, [_HANDLE, c_void_p, _BATCH, _ERR]),
@@ -224,6 +232,30 @@ def check(rc: int, err: ErrInfo) -> int:
     text = err.text.decode(errors="replace") or lib.sp_strerror(rc).decode(errors="replace")
     path = os.fsdecode(err.path) if err.path else None
     raise SpindleError(rc, text, path, err.offset if err.offset >= 0 else None)
+
+
+def accepted(rc: int, err: ErrInfo) -> None:
+    """Raises the error in err if rc is negative; for wrong options, ValueError."""
+    try:
+        check(rc, err)
+    except SpindleError as e:
+        if e.code == -errno.EINVAL:
+            raise ValueError(str(e)) from None
+        raise
+
+
+def options(**values: Any) -> list[str]:
+    """Returns options of a command, in the words of C.  None and False: an option is not given;
+    True: it has no argument.  A size of memory is a text as -S takes it, or bytes."""
+    words = []
+    for key, value in values.items():
+        if value is None or value is False:
+            continue
+        if key == "buffer_size" and isinstance(value, int):
+            value = f"{value}b"
+        option = "--" + key.replace("_", "-")
+        words.append(option if value is True else f"{option}={value}")
+    return words
 
 
 def no_error() -> ErrInfo:

@@ -319,9 +319,9 @@ create()
 		run -2 "$cube" load c points.csv --depth 1 --request-size 4K \
 			--engine=fault:SCOPE=PROCESS,KIND=WRITE,NTH=$request,ERROR=EIO:sim
 		run -2 "$cube" export c
-		[[ $output == *"a load from CSV was interrupted: load it again" ]]
+		[[ $output == *"a load from CSV or a write was interrupted: repeat it" ]]
 		run -0 "$cube" check c
-		[[ $output == *" 0 damaged"*"load it again" ]]
+		[[ $output == *" 0 damaged"*"repeat it" ]]
 		run -2 "$cube" load c - --format csv <<< 0,0,0,5
 		[[ $output == *"was changing elements that this one does not name: load its input" ]]
 		"$cube" load c points.csv
@@ -342,9 +342,9 @@ create()
 	create --dtype u32
 	run -2 "$cube" load c p --format csv -S 20K
 	run -2 "$cube" export c
-	[[ $output == *"a load from CSV was interrupted: load it again" ]]
+	[[ $output == *"a load from CSV or a write was interrupted: repeat it" ]]
 	run -2 "$cube" load c points --format csv --rollup 1:1
-	[[ $output == *"a load from CSV was interrupted: load it again" ]]
+	[[ $output == *"a load from CSV or a write was interrupted: repeat it" ]]
 	"$cube" load c points --format csv
 	[ "$("$cube" get c 18,12,6)" = 1 ]
 	create --dtype u32

@@ -16,6 +16,10 @@ SP_MUST_CHECK int sp__elements_verify(struct sp__cubefile *file, struct sp_cube_
 SP_MUST_CHECK int sp__elements_load(struct sp__cubefile *file, const char *input,
 				    const struct sp_cube_load_opts *opts,
 				    struct sp_cube_stats *stats, struct sp_errinfo *err);
+/* write.c: sp_cube_write() of several elements, whose caller has checked the box. */
+SP_MUST_CHECK int sp__elements_write(struct sp__cubefile *file, const struct sp_cube_box *box,
+				     const void *elements, struct sp_cube_stats *stats,
+				     struct sp_errinfo *err);
 /* append.c: sp_cube_append(). */
 SP_MUST_CHECK int sp__elements_append(struct sp__cubefile *file, unsigned dim, uint64_t count,
 				      const char *input, const struct sp_cube_load_opts *opts,

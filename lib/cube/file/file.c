@@ -21,7 +21,7 @@ const char *sp__cube_unfinished(const struct sp__cube_superblock *h)
 		return h->loaded ? "loaded in part: load --resume continues"
 				 : "a load was interrupted: load all elements again";
 	case SP__LOADING_POINTS:
-		return "a load from CSV was interrupted: load it again";
+		return "a load from CSV or a write was interrupted: repeat it";
 	case SP__LOADING_SUMS:
 		return "a roll-up was interrupted: create the cube again";
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting, joining and tables by the arguments of a command.  This is the interface for programs in
- * other languages, which need not know the structs of the other headers.  It runs no command.
+ * Sorting, joining, tables and cubes by the arguments of a command.  This is the interface for
+ * programs in other languages, which need not know the structs of the other headers.  It runs no
+ * command.
  *
  * A call is made of options of xsort(1) or xjoin(1), as arguments without files. xsort(1) and
  * xjoin(1) describe them; sizes have the units of -S.
@@ -18,6 +19,7 @@
 #ifndef SPINDLE_CALL_H
 #define SPINDLE_CALL_H
 
+#include <spindle/cubearray.h>
 #include <spindle/join.h>
 #include <spindle/sort.h>
 #include <spindle/split.h>
@@ -185,6 +187,43 @@ SP_API SP_MUST_CHECK int sp_call_table_arrow(const char *table, const char *cons
 SP_API SP_MUST_CHECK int sp_call_table_load_arrow(const char *table, const char *const *args,
 						  size_t nargs, struct ArrowArrayStream *stream,
 						  struct sp_errinfo *err);
+
+/*
+ * Makes a cube, as sp_cube_create().
+ * args: nargs options of mmap-cube(1) create: --dims, --dtype, --tile, --fill, --mapping, --order,
+ * --volumes, --volume, --query, --geometry, --seed, --overwrite.
+ * awaits_load: see struct sp_cube_create_opts.
+ * Returns 0; -EINVAL: an argument is wrong; or an error of sp_cube_create() or of reading the
+ * geometry or a query.
+ */
+SP_API SP_MUST_CHECK int sp_call_cube_create(const char *path, const char *const *args,
+					     size_t nargs, bool awaits_load,
+					     struct sp_errinfo *err);
+/*
+ * Opens a cube, as sp_cube_open(); release it with sp_cube_close().
+ * args: nargs options of mmap-cube(1) range: -S, --parallel, --verify.
+ * write: for functions that change it.
+ * Returns 0, or an error, with *cube NULL: -EINVAL: an argument is wrong; or one of sp_cube_open().
+ */
+SP_API SP_MUST_CHECK int sp_call_cube_open(struct sp_cube **cube, const char *path,
+					   const char *const *args, size_t nargs, bool write,
+					   struct sp_errinfo *err);
+
+/* The shape of a cube. */
+struct sp_call_cube_facts {
+	uint64_t dims[SP_CUBE_DIMS_MAX];
+	uint32_t ndims, type, element_bytes, points; /* type: enum sp_cube_type; points: 0 or 1 */
+	const char *mapping;			     /* static */
+};
+
+/* Sets the facts of an open cube. */
+SP_API void sp_call_cube_facts(const struct sp_cube *cube, struct sp_call_cube_facts *facts);
+/*
+ * Loads all elements from a file or pipe of raw elements, as sp_cube_load().
+ * c_order: the last coordinate changes fastest in the input; false: the first one.
+ */
+SP_API SP_MUST_CHECK int sp_call_cube_load(struct sp_cube *cube, const char *input, bool c_order,
+					   struct sp_errinfo *err);
 
 /* Returns the version of the library, SP_VERSION, as a static text. */
 SP_API const char *sp_version(void);
