@@ -21,6 +21,7 @@ static const struct sp__option names[] = {
 	{ "ignore-case", 'i', SP__OPT_NONE },
 	{ "header", SP__OPT_HEADER, SP__OPT_NONE },
 	{ "type", SP__OPT_TYPE, SP__OPT_ARG },
+	{ "suffixes", SP__OPT_SUFFIXES, SP__OPT_MAYBE },
 	SP__OPTIONS_COMMON,
 	{ 0 },
 };
@@ -32,6 +33,23 @@ static int set_type(struct sp_join_form *form, const char *text, struct sp_errin
 	if (sp_join_type_parse(text, &type))
 		return sp__invalid(err, text, "invalid --type argument");
 	sp_join_form_set_type(form, type);
+	return 0;
+}
+
+/* Sets the suffixes of both files.  They split a copy that the call owns. */
+static int set_suffixes(struct sp_call_join *j, const char *text, struct sp_errinfo *err)
+{
+	char *copy = sp__call_copy(&j->base, text ? text : "_1,_2");
+	char *comma = copy ? strchr(copy, ',') : NULL;
+
+	if (!copy)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	if (!comma || strchr(comma + 1, ','))
+		return sp__invalid(err, text, "--suffixes needs two texts between a comma, not");
+	*comma = '\0';
+	j->suffixes[0] = copy;
+	j->suffixes[1] = comma + 1;
+	j->opts.suffixes = j->suffixes;
 	return 0;
 }
 
@@ -101,6 +119,8 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 		return add_columns(j, arg, err);
 	case SP__OPT_TYPE:
 		return set_type(form, arg, err);
+	case SP__OPT_SUFFIXES:
+		return set_suffixes(j, arg, err);
 	case SP__OPT_RECORD_SIZE:
 		return sp_join_form_set_sizes(form, arg, err);
 	case SP__OPT_BKEY:
@@ -129,6 +149,8 @@ int sp__call_join_args(struct sp_call_join *join, struct sp_errinfo *err)
 
 	if (rc < 0)
 		return rc;
+	if (join->opts.suffixes && !join->opts.header)
+		return sp__invalid(err, NULL, "--suffixes needs --header");
 	if (!sp_join_form_name(&join->form))
 		return finish(&join->form, err);
 	return sp__form_check_names(&join->form, err);

@@ -11,6 +11,7 @@ struct sp_call_join {
 	struct sp_call base; /* arguments and directories */
 	struct sp_join_opts opts;
 	struct sp_join_form form; /* sets the options */
+	const char *suffixes[2];  /* copies of base */
 };
 
 /*

@@ -42,6 +42,7 @@ enum sp__option_code {
 	SP__OPT_TOGETHER,
 	SP__OPT_CELL,
 	SP__OPT_OVERWRITE,
+	SP__OPT_SUFFIXES,
 	SP__OPT_DIMS,
 	SP__OPT_DTYPE,
 	SP__OPT_TILE,

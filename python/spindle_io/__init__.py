@@ -23,7 +23,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import byref, c_size_t, c_void_p
-from typing import Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from ._lib import (
     END,
@@ -44,30 +44,38 @@ from ._lib import (
     c_strings,
 )
 from ._cube import Cube
+from ._keywords import JoinKeywords, SortKeywords, join_words, sort_words
 from ._table import Scan, Table
 
 __all__ = [
     "Cube",
+    "JoinKeywords",
     "JoinOptions",
     "Merge",
     "Options",
     "Partitioned",
     "Scan",
+    "SortKeywords",
     "SortedBuffer",
     "SpindleError",
     "Table",
     "Tally",
     "__version__",
+    "join",
     "join_blocks",
     "join_files",
     "merge",
     "partition",
+    "sort",
     "sort_buffer",
     "sort_file",
     "split",
     "splitters",
     "tally",
 ]
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Args = Union[str, Sequence[str]]
 PathLike = Union[str, bytes, "os.PathLike[str]"]
@@ -92,6 +100,10 @@ def _tally(t: CTally) -> Tally:
     return Tally(t.records, t.bytes, t.sum)
 
 
+def _split(options: Args) -> Sequence[str]:
+    return shlex.split(options) if isinstance(options, str) else options
+
+
 class _Words:
     """Arguments of a command, parsed once."""
 
@@ -99,7 +111,7 @@ class _Words:
     _free: Any
 
     def __init__(self, options: Args = ()):
-        self.args = tuple(shlex.split(options) if isinstance(options, str) else options)
+        self.args = tuple(_split(options))
         self._call, err = c_void_p(), no_error()
         accepted(self._make(byref(self._call), *c_strings(self.args), byref(err)), err)
 
@@ -114,20 +126,23 @@ class _Words:
             raise ValueError("columns of buffers have numbers, not names: see numbered()")
         return opts
 
-    def _renewed(self, make: Any, args_of: Any, *paths: PathLike) -> Any:
-        """Returns options whose arguments the library makes from the headers of files."""
+    def _renewed(self, make: Any, args_of: Any, *paths: PathLike) -> list[str]:
+        """Returns the arguments that the library makes from the headers of files."""
         made, err = c_void_p(), no_error()
         accepted(make(byref(made), self._call, *map(name, paths), byref(err)), err)
         try:
-            return type(self)(texts(args_of(made)))
+            return texts(args_of(made))
         finally:
             self._free(made)
 
 
 class JoinOptions(_Words):
-    """Parsed options of xjoin."""
+    """Parsed options of xjoin, as arguments, as keyword arguments, or both."""
 
     _make, _free = lib.sp_call_join, lib.sp_call_join_free
+
+    def __init__(self, options: Args = (), **keywords: Unpack[JoinKeywords]):
+        super().__init__([*_split(options), *join_words({**keywords})])
 
     @property
     def _opts(self) -> int:
@@ -136,27 +151,31 @@ class JoinOptions(_Words):
     @property
     def named(self) -> bool:
         """True if a key or a column of the result is named."""
-        return lib.sp_call_join_named(self._call)
+        return bool(lib.sp_call_join_named(self._call))
 
     def divides(self, side: int) -> bool:
         """True if joins of parts of file 0 or 1 with all of the other file make the whole join."""
-        return lib.sp_call_join_divides(self._call, side)
+        return bool(lib.sp_call_join_divides(self._call, side))
 
     def numbered(self, left: PathLike, right: PathLike) -> JoinOptions:
         """The same with the numbers of columns for their names, from the headers of both files.
 
         Each is an option with its argument; an empty one of a letter is the next argument.
         """
-        return self._renewed(lib.sp_call_join_numbered, lib.sp_call_join_args, left, right)
+        make, args_of = lib.sp_call_join_numbered, lib.sp_call_join_args
+        return JoinOptions(self._renewed(make, args_of, left, right))
 
 
 class Options(_Words):
-    """Parsed options of xsort.  Pass them to several calls to parse the arguments only once."""
+    """Parsed options of xsort, as arguments, as keyword arguments, or both.
+
+    Pass them to several calls to parse the arguments only once.
+    """
 
     _make, _free = lib.sp_call_sort, lib.sp_call_free
 
-    def __init__(self, options: Args = ()):
-        super().__init__(options)
+    def __init__(self, options: Args = (), **keywords: Unpack[SortKeywords]):
+        super().__init__([*_split(options), *sort_words({**keywords})])
         self.info = CallInfo()
         lib.sp_call_info(self._call, byref(self.info))
 
@@ -169,13 +188,14 @@ class Options(_Words):
 
         Each is an option with its argument; an empty one of a letter is the next argument.
         """
-        return self._renewed(lib.sp_call_numbered, lib.sp_call_args, path)
+        return Options(self._renewed(lib.sp_call_numbered, lib.sp_call_args, path))
 
     def head(self, data: Any, records: int) -> int:
         """Returns the length of the first records of data, or of all if there are fewer."""
         with Views([data]) as v:
             mark = v.skip_mark(self.info)
-            return len(mark) + lib.sp_head_buffer(byref(self.info.format), v.batches, records)
+            head = lib.sp_head_buffer(byref(self.info.format), v.batches, records)
+            return len(mark) + int(head)
 
 
 def _options(options: Options | Args) -> Options:
@@ -202,6 +222,34 @@ def sort_file(
     return _document(report)
 
 
+def sort(
+    inputs: Paths, output: PathLike, *, merge: bool = False, **keywords: Unpack[SortKeywords]
+) -> dict[str, Any]:
+    """Sorts files as sort_file() does, by keyword arguments, which SortKeywords lists::
+
+        sort("a.csv", "b.csv", csv=True, header=True, keys=["price:nr", "name"], unique=True)
+
+    A list is an option that is repeated, and an unknown keyword a TypeError.
+    """
+    return sort_file(inputs, output, Options(**keywords), merge=merge)
+
+
+def join(
+    left: PathLike,
+    right: PathLike,
+    output: PathLike,
+    *,
+    sizes: tuple[int, int] = (0, 0),
+    **keywords: Unpack[JoinKeywords],
+) -> dict[str, Any]:
+    """Joins files as join_files() does, by keyword arguments, which JoinKeywords lists::
+
+    join("a.csv", "b.csv", "c.csv", csv=True, header=True, keys="id", type="left",
+         suffixes=("_a", "_b"))
+    """
+    return join_files(left, right, output, JoinOptions(**keywords), sizes=sizes)
+
+
 def join_files(
     left: PathLike,
     right: PathLike,
@@ -213,16 +261,14 @@ def join_files(
     """Joins two files into output, which appears when it is complete.
 
     Options are those of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv, --header,
-    --record-size, --bkey, and those of memory, temporary space and threads of a sort.
+    --suffixes, --record-size, --bkey, and those of memory, temporary space and threads of a sort.
     sizes: expected length of each file, for pipes; 0: unknown.
     Returns the report, a document of schema spindle.join/1 (spindle-report(5)).
     """
     o = options if isinstance(options, JoinOptions) else JoinOptions(options)
     err, report = no_error(), c_void_p()
     inputs, expected = map(name, (left, right)), (ctypes.c_uint64 * 2)(*sizes)
-    rc = lib.sp_call_join_files(
-        o._call, *inputs, expected, name(output), byref(report), byref(err)
-    )
+    rc = lib.sp_call_join_files(o._call, *inputs, expected, name(output), byref(report), byref(err))
     check(rc, err)
     return _document(report)
 
@@ -290,7 +336,8 @@ def join_blocks(
 
 def _document(report: c_void_p) -> dict[str, Any]:
     try:
-        return json.loads(ctypes.string_at(report.value))
+        document: dict[str, Any] = json.loads(ctypes.string_at(report.value or 0))
+        return document
     finally:
         lib.sp_call_report_free(report)
 

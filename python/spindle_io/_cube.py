@@ -75,9 +75,7 @@ def _type_name(dtype: np.dtype[Any]) -> str:
 def _fill_text(fill: Any, dtype: np.dtype[Any]) -> str:
     """The value as mmap-cube(1) reads it."""
     value = _numpy().array(fill, dtype)
-    if dtype.kind == "V":
-        return value.tobytes().hex()
-    return repr(value.item())
+    return str(value.tobytes().hex()) if dtype.kind == "V" else repr(value.item())
 
 
 class _Selection:
@@ -170,7 +168,7 @@ class Cube:
         self._handle, self._lock = c_void_p(), threading.RLock()
         if mode not in ("r", "r+"):
             raise ValueError(f"mode {mode!r} is neither 'r' nor 'r+'")
-        np = _numpy()
+        numpy = _numpy()
         words = options(buffer_size=memory, parallel=parallel, verify=verify)
         err, facts = no_error(), Facts()
         rc = lib.sp_call_cube_open(
@@ -185,7 +183,7 @@ class Cube:
         self.mapping: str = facts.mapping.decode()
         self.shape: tuple[int, ...] = tuple(facts.dims[: facts.ndims])
         size = facts.element_bytes if not facts.type else ""
-        self.dtype: np.dtype[Any] = np.dtype(f"{TYPES[facts.type]}{size}").newbyteorder("<")
+        self.dtype: np.dtype[Any] = numpy.dtype(f"{TYPES[facts.type]}{size}").newbyteorder("<")
 
     @classmethod
     def create(
@@ -275,9 +273,7 @@ class Cube:
         )
         words += [f"--query={query}" for query in queries]
         err = no_error()
-        accepted(
-            lib.sp_call_cube_create(name(path), *c_strings(words), awaits, byref(err)), err
-        )
+        accepted(lib.sp_call_cube_create(name(path), *c_strings(words), awaits, byref(err)), err)
 
     @property
     def ndim(self) -> int:
@@ -367,7 +363,7 @@ class Cube:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("a cube is not in memory: reading it makes a copy")
-        array = self[...]
+        array: NDArray[Any] = self[...]
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def close(self) -> None:

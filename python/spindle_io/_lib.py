@@ -23,7 +23,7 @@ from ctypes import (
 from pathlib import Path
 from typing import Any
 
-from ._version import __version__
+from ._version import __version__ as __version__
 
 PATH = Path(__file__).parent / "lib" / "libspindle.so.0"
 END, READY = 0, 1

@@ -61,9 +61,10 @@ import sys, zipfile
 modes = {i.filename: i.external_attr >> 16 & 0o111 for i in zipfile.ZipFile(sys.argv[1]).infolist()}
 programs = [n for n in modes if ".data/scripts/" in n or "/share/spindle/dbmbench/" in n]
 sys.exit(len(programs) < 12 or any((m > 0) != (n in programs) for n, m in modes.items()))' "$wheel"
+tap "type checkers know its types" test -e "$work/site/spindle_io/py.typed"
 sources=$(python3 "$top/python/build.py" sdist "$work")
 tap "the sources are named after the version" grep -qE '/spindle_io-[0-9.]+\.tar\.gz$' <<<"$sources"
-tap "they have what a build needs" sh -c 'for f in PKG-INFO pyproject.toml Makefile python/build.py lib/libspindle.map; do
+tap "they have what a build needs" sh -c 'for f in PKG-INFO pyproject.toml python/spindle_io/py.typed Makefile python/build.py lib/libspindle.map; do
 	tar -tzf "$1" | grep -q "^spindle_io-[0-9.]*/$f\$" || exit; done' - "$sources"
 tap "two wheels of one tree are the same bytes" \
 	cmp "$wheel" "$(python3 "$top/python/build.py" wheel "$build/python" "$work/again")"

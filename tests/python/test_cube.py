@@ -71,7 +71,9 @@ class Cubes(unittest.TestCase):
             a = np.array(random_array(r, shape, dtype), order=r.choice("CF"))
             with sp.Cube.from_array(self.path, a, overwrite=seed > 0) as c:
                 a = a.astype(a.dtype.newbyteorder("<"))
-                self.assertEqual((c.shape, c.dtype, c.size, len(c)), (shape, a.dtype, a.size, shape[0]))
+                self.assertEqual(
+                    (c.shape, c.dtype, c.size, len(c)), (shape, a.dtype, a.size, shape[0])
+                )
                 for _ in range(10):
                     key = random_key(r, shape, True)
                     self.assertSame(c[key], a[key])
@@ -107,11 +109,15 @@ class Cubes(unittest.TestCase):
 
     def test_new_cubes_have_their_fill(self):
         for dtype, fill in ("f8", 0.1), ("i4", -3), ("V3", b"abc"), ("f4", float("nan")):
-            with sp.Cube.create(self.path, (3, 4), dtype, fill=fill, tile=None, mapping="hilbert") as c:
+            with sp.Cube.create(
+                self.path, (3, 4), dtype, fill=fill, tile=None, mapping="hilbert"
+            ) as c:
                 self.assertSame(c[...], np.full((3, 4), np.array(fill, dtype)))
                 c[1:, :2] = c[:2, :2]
             self.path.unlink()
-        c = sp.Cube.create(self.path, 7, "u1", mapping="naive", order=[0], seed=3, queries=["beam 0"])
+        c = sp.Cube.create(
+            self.path, 7, "u1", mapping="naive", order=[0], seed=3, queries=["beam 0"]
+        )
         self.assertEqual((c.shape, c.mapping), ((7,), "naive"))
         c.close()
 
@@ -131,7 +137,9 @@ class Cubes(unittest.TestCase):
         with open(self.path, "r+b") as f:  # damage the cells of the second half
             f.seek(self.path.stat().st_size * 3 // 4)
             f.write(bytes(self.path.stat().st_size // 4))
-        self.assertEqual(subprocess.run([tool, "check", self.path], capture_output=True).returncode, 1)
+        self.assertEqual(
+            subprocess.run([tool, "check", self.path], capture_output=True).returncode, 1
+        )
         with sp.Cube(self.path, verify=True) as c:
             self.assertSame(c[:, :, 5], a[:, :, 5])
             with self.assertRaisesRegex(sp.SpindleError, "checksum"):

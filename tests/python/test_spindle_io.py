@@ -47,6 +47,106 @@ class Folder(unittest.TestCase):
         return path
 
 
+class Keywords(Folder):
+    def test_keywords_of_a_sort_are_its_options(self):
+        for keywords, args in (
+            ({}, ""),
+            (dict(keys="2,2n", separator="|", unique=True), "-t'|' -k2,2n -u"),
+            (
+                dict(keys=[2, "1,1r"], separator="|", stable=True, memory=1 << 20),
+                "-t'|' -k2,2 -k1,1r -s -S1M",
+            ),
+            (dict(numeric=True, reverse=True, parallel=2, count=True, unique=True), "-nru --count"),
+            (dict(general_numeric=True, random=None, csv=False, memory="2M"), "-g"),
+            (dict(human_numeric=True, ignore_leading_blanks=True), "-hb"),
+            (dict(version=True, temporary_directory=["/tmp"], seed=3), "-V"),
+            (dict(month=True, dictionary_order=True, ignore_case=True), "-Mdf"),
+            (dict(csv=True, header=1, keys=["2,2n"]), "--csv --header -k2,2n"),
+            (
+                dict(record_size=4, bkey=["0:2:u16le", "2:2:bytes:r"]),
+                "--record-size=4 --bkey=0:2:u16le --bkey=2:2:bytes:r",
+            ),
+        ):
+            data = b"\0\1\2\3" * 40 if "record_size" in keywords else lines(500)
+            a = self.file("a", data)
+            if args.startswith("-Mdf"):
+                with self.assertRaises(ValueError):
+                    sp.sort(a, self.folder / "x", **keywords)
+                continue
+            sp.sort(a, self.folder / "x", **keywords)
+            sp.sort_file(a, self.folder / "y", args)
+            self.assertEqual(
+                (self.folder / "x").read_bytes(), (self.folder / "y").read_bytes(), args
+            )
+            if not keywords.get("csv") and not keywords.get("count"):
+                self.assertEqual(
+                    bytes(sp.sort_buffer(data, sp.Options(**keywords)).data),
+                    (self.folder / "x").read_bytes(),
+                )
+
+    def test_columns_have_names(self):
+        a = self.file("a", b"name,price\nb,2\na,10\na,2\n")
+        sp.sort(a, self.folder / "x", csv=True, header=True, keys=["price:nr", "name"], unique=True)
+        self.assertEqual((self.folder / "x").read_bytes(), b"name,price\na,10\na,2\nb,2\n")
+        b = self.file("b", b"name,price\na,1\nc,3\n")
+        for keywords, expected in (
+            (dict(keys="name", suffixes=True), b"name,price_1,price_2\na,10,1\na,2,1\n"),
+            (
+                dict(left_keys=["name"], right_keys=1, suffixes=("", "_b")),
+                b"name,price,price_b\na,10,1\na,2,1\n",
+            ),
+            (dict(keys="name", type="anti", columns=["1.price"]), b"price\n2\n"),
+            (
+                dict(keys="name", type="right", missing="-", columns="0,1.price", memory="8M"),
+                b"name,price\na,10\na,2\nc,-\n",
+            ),
+        ):
+            sp.join(a, b, self.folder / "x", csv=True, header=True, **keywords)
+            self.assertEqual(
+                b"".join(sorted((self.folder / "x").read_bytes().splitlines(True)[1:])),
+                b"".join(sorted(expected.splitlines(True)[1:])),
+            )
+            self.assertEqual(
+                (self.folder / "x").read_bytes().splitlines()[0], expected.splitlines()[0]
+            )
+
+    def test_wrong_keywords_are_refused(self):
+        a = self.file("a", b"b\na\n")
+        for call, reason in (
+            (
+                lambda **k: sp.sort(a, a, **k),
+                {"uniqe": "unique", "key": "keys", "numeric_sort": "numeric"},
+            ),
+            (lambda **k: sp.join(a, a, a, **k), {"sufixes": "suffixes", "left_key": "left_keys"}),
+            (sp.Options, {"csb": "csv"}),
+            (sp.JoinOptions, {"typ": "type"}),
+        ):
+            for wrong, near in reason.items():
+                with self.assertRaisesRegex(
+                    TypeError, f"unexpected keyword argument '{wrong}': did you mean '{near}'"
+                ):
+                    call(**{wrong: True})
+        with self.assertRaisesRegex(
+            TypeError, "'xyzzy': known are bkey, columns, .*zero_terminated"
+        ):
+            sp.JoinOptions(xyzzy=1)
+        for keywords in (
+            dict(keys="0"),
+            dict(memory="x"),
+            dict(numeric="yes"),
+            dict(parallel=0),
+            dict(header="x"),
+        ):
+            self.assertRaises(ValueError, lambda k=keywords: sp.sort(a, a, **k))
+        for keywords in dict(suffixes=("a",)), dict(suffixes=("a", "b")), dict(type="outer"):
+            self.assertRaises(ValueError, lambda k=keywords: sp.join(a, a, a, **k))
+        self.assertEqual(a.read_bytes(), b"b\na\n")
+
+    def test_options_can_be_pickled(self):
+        o = sp.Options("-r", keys=["1,1"], numeric=True)
+        self.assertEqual(pickle.loads(pickle.dumps(o)).args, o.args)
+
+
 class Sorting(Folder):
     def test_a_buffer_is_sorted(self):
         data, read, given = sp.sort_buffer(b"b 2\na 1\nc")
@@ -226,9 +326,7 @@ class Names(Folder):
     def test_words_with_numbers(self):
         a = self.file("a", self.HEADER)
         named = sp.Options(["--csv", "--header=1", "-k", "id:n", "-u"])
-        self.assertEqual(
-            named.numbered(a).args, ("--csv", "--header=1", "--key=1,1n", "--unique")
-        )
+        self.assertEqual(named.numbered(a).args, ("--csv", "--header=1", "--key=1,1n", "--unique"))
         self.assertFalse(named.numbered(a).info.named)
 
     def test_columns_of_joins(self):
@@ -284,9 +382,7 @@ class Names(Folder):
         with self.assertRaises(sp.SpindleError) as e:
             sp.sort_file(a, self.folder / "out", ["--csv", "--header", "-k", "ids"])
         self.assertEqual(e.exception.path, str(a))
-        self.assertEqual(
-            e.exception.text, "the header has no column 'ids'; the nearest is 'id'"
-        )
+        self.assertEqual(e.exception.text, "the header has no column 'ids'; the nearest is 'id'")
 
 
 class Joining(Folder):
@@ -419,8 +515,9 @@ class ArrowStream:
 @unittest.skipUnless(XTABLE.exists(), "xtable is not part of this build")
 class TableFolder(Folder):
     def xtable(self, *words: str) -> str:
-        return subprocess.run([XTABLE, *words], cwd=self.folder, check=True, capture_output=True,
-                              text=True).stdout
+        return subprocess.run(
+            [XTABLE, *words], cwd=self.folder, check=True, capture_output=True, text=True
+        ).stdout
 
     def setUp(self):
         super().setUp()
@@ -437,8 +534,10 @@ class Tables(TableFolder):
 
     def test_a_scan_loads_another_table(self):
         self.assertEqual(self.printed(self.table.scan()), (self.folder / "t.csv").read_text())
-        self.assertEqual(self.printed(self.table.scan(["name", "id"], "id < 3", memory="4M")),
-                         "name,id\nname 0,0\nname 1,1\nname 2,2\n")
+        self.assertEqual(
+            self.printed(self.table.scan(["name", "id"], "id < 3", memory="4M")),
+            "name,id\nname 0,0\nname 1,1\nname 2,2\n",
+        )
         few = self.table.scan(["id"], lo=7, hi=5000, limit=2, memory=1 << 22)
         self.assertEqual(self.printed(few), "id\n7\n8\n")
 
@@ -687,7 +786,7 @@ class OutputFolder(Folder):
     def test_a_mount_point(self):
         out, code = self.folder / "a b", "from spindle_io.ray import files; import sys; "
         out.mkdir()
-        code += "exec('with files.folder(sys.argv[1], True) as f: open(f + \"/p\", \"x\")')"
+        code += 'exec(\'with files.folder(sys.argv[1], True) as f: open(f + "/p", "x")\')'
         script = 'mount --bind "$1" "$1" && exec "$2" -c "$3" "$1"'
         args = ["unshare", "-rm", "sh", "-c", script, "sh", out, sys.executable, code]
         if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:

@@ -104,8 +104,8 @@ struct sp_call_join;
 
 /*
  * Makes a call of options of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv,
- * --header, --record-size, --bkey, and -S, -T, --parallel, --seed, --decompress, --compress-output
- * and --spill-compression.  Free it with sp_call_join_free().
+ * --header, --suffixes, --record-size, --bkey, and -S, -T, --parallel, --seed, --decompress,
+ * --compress-output and --spill-compression.  Free it with sp_call_join_free().
  * args: nargs arguments, copied.
  * Returns 0 or an error of sp_call_sort(), with *call NULL.
  */

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Options of xsort(1) and xjoin(1) as keyword arguments."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+from typing import Any, TypedDict, Union
+
+from ._lib import options
+
+Strings = Union[str, Sequence[str]]
+Columns = Union[str, int, Sequence[Union[str, int]]]
+
+
+class CommonKeywords(TypedDict, total=False):
+    """Keyword arguments that sorts and joins share; None and False: not given."""
+
+    csv: bool | None
+    separator: str | None  #: -t
+    ignore_case: bool | None
+    zero_terminated: bool | None
+    record_size: str | int | None
+    bkey: Strings | None
+    memory: str | int | None  #: a size as -S takes it, or bytes
+    temporary_directory: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
+    parallel: int | None
+    seed: int | None
+    decompress: bool | str | None
+    compress_output: str | None
+
+
+class SortKeywords(CommonKeywords, total=False):
+    """Keyword arguments of a sort."""
+
+    keys: Columns | None  #: as -k takes them: "price:nr", "2,2n"; a number: this field alone
+    header: bool | int | str | None
+    unique: bool | None
+    stable: bool | None
+    reverse: bool | None
+    numeric: bool | None
+    general_numeric: bool | None
+    human_numeric: bool | None
+    month: bool | None
+    version: bool | None
+    random: bool | None
+    dictionary_order: bool | None
+    ignore_leading_blanks: bool | None
+    ignore_nonprinting: bool | None
+    count: bool | str | None
+    spill_compression: str | None
+
+
+class JoinKeywords(CommonKeywords, total=False):
+    """Keyword arguments of a join."""
+
+    keys: Columns | None  #: of both files, as -j takes them
+    left_keys: Columns | None
+    right_keys: Columns | None
+    type: str | None  #: inner, left, right, full, semi, anti
+    columns: Strings | None  #: of the result, as -o takes them
+    missing: str | None  #: text for missing fields, -e
+    header: bool | None
+    suffixes: bool | tuple[str, str] | None
+
+
+_SORT_NAMES = {
+    "separator": "field_separator",
+    "memory": "buffer_size",
+    **{k: f"{k}_sort" for k in ("numeric", "general_numeric", "human_numeric")},
+    **{k: f"{k}_sort" for k in ("month", "version", "random")},
+}
+_JOIN_LETTERS = {"separator": "-t", "missing": "-e", "columns": "-o"}
+_JOIN_KEYS = {"keys": "-j", "left_keys": "-1", "right_keys": "-2"}
+
+
+def _known(keywords: dict[str, Any], kind: Any) -> dict[str, Any]:
+    """Returns the keywords that are given; raises TypeError for an unknown one."""
+    names = {**CommonKeywords.__annotations__, **kind.__annotations__}
+    for key in keywords:
+        if key not in names:
+            near = difflib.get_close_matches(key, names, 1, 0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(names))}"
+            raise TypeError(f"unexpected keyword argument {key!r}: {hint}")
+    return {k: v for k, v in keywords.items() if v is not None and v is not False}
+
+
+def _list(value: Any) -> list[Any]:
+    return [value] if isinstance(value, (str, bytes, int, os.PathLike)) else list(value)
+
+
+def _shared(given: dict[str, Any]) -> list[str]:
+    """Takes out the options that can be repeated, and returns them."""
+    words = [f"--bkey={key}" for key in _list(given.pop("bkey", ()))]
+    folders = _list(given.pop("temporary_directory", ()))
+    return words + [f"--temporary-directory={os.fsdecode(f)}" for f in folders]
+
+
+def sort_words(keywords: dict[str, Any]) -> list[str]:
+    """Returns the options of xsort(1) that keyword arguments mean."""
+    given = _known(keywords, SortKeywords)
+    keys = _list(given.pop("keys", ()))
+    words = [f"--key={key},{key}" if isinstance(key, int) else f"--key={key}" for key in keys]
+    words += _shared(given)
+    return words + options(**{_SORT_NAMES.get(k, k): v for k, v in given.items()})
+
+
+def join_words(keywords: dict[str, Any]) -> list[str]:
+    """Returns the options of xjoin(1) that keyword arguments mean."""
+    given = _known(keywords, JoinKeywords)
+    words = _shared(given)
+    for key, letter in {**_JOIN_KEYS, **_JOIN_LETTERS}.items():
+        if key in given:
+            words += [letter, ",".join(map(str, _list(given.pop(key))))]
+    if isinstance(given.get("suffixes"), (tuple, list)):
+        given["suffixes"] = ",".join(given["suffixes"])
+    if "memory" in given:
+        given["buffer_size"] = given.pop("memory")
+    return words + options(**given)
