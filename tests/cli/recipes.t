@@ -27,6 +27,7 @@ lacks()
 	mount) echo "tests/cli/vdisk.bats mounts drives" ;;
 	libspindle) pkg-config --exists libspindle 2>/dev/null && cc --version >/dev/null 2>&1 ||
 		echo "no C compiler, or no shared library in $build/lib" ;;
+	numpy) python3 -c 'import numpy, spindle_io' 2>/dev/null || echo "numpy, or the Python package, is missing" ;;
 	spindle_io) python3 -c 'import spindle_io' 2>/dev/null || echo "the Python package has not been built" ;;
 	duckdb | spindle-ray) command -v "$1" >/dev/null || echo "$1 is not installed" ;;
 	*) command -v "$1" >/dev/null || echo "needs $1" ;;
