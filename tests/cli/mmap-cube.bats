@@ -578,3 +578,16 @@ create()
 	run -0 "$cube" info g
 	[[ $output == *'dimensions  32 x 32 x 32'* ]]
 }
+
+@test "the picture of compare has the times of each query, and their mean" {
+	needs gnuplot
+	"$cube" create c --dims 64x64x64 --volume sim:atlas10k3-like --no-data --mapping=naive
+	"$cube" compare c -q 'beam 1' -q 'range 8x4x2 1,2,3' -q 'range 64x64x2' --plot=out.svg
+	for text in 'beam 1' 'range 8x4x2' 'range 64x64x2' mean multimap hilbert 'auto: ' 'measured, ms per query' \
+		'predicted, ms per query' 'mean of 3 queries, on sim:atlas10k3-like'; do
+		grep -qF ">$text" out.svg || { echo "$text"; false; }
+	done
+	"$cube" compare c -q 'beam 0' --plot=out.svg
+	grep -qF '>beam 0' out.svg
+	run -1 grep -F '>mean<' out.svg
+}

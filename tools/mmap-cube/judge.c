@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <spindle/geometry.h>
-#include "gnuplot.h"
 #include "mmap-cube.h"
 
 bool load_workload(struct config *c, const struct sp_cube_shape *shape)
@@ -119,37 +120,6 @@ static void describe(char *to, size_t capacity, const struct sp_cube_info *info,
 		 w->depth ? w->depth : 1, w->no_coalesce ? "off" : "auto");
 }
 
-static void plot(const char *file, const char *cube, const char *what,
-		 const struct sp_cube_candidate *c, const char *last)
-{
-	struct gnuplot g;
-
-	gnuplot_open(&g, file, cube, (struct gnuplot_layout){ 1, 1, 900, 600 });
-	gnuplot_string(&g, "what", what);
-	fputs("$data << EOD\n", g.in);
-	for (unsigned i = 0; i < SP_CUBE_CANDIDATES; i++)
-		if (!c[i].code)
-			fprintf(g.in, "\"%s%s%s\" %.9g %.9g\n",
-				i == SP_CUBE_CANDIDATES - 1 ? last : "",
-				i == SP_CUBE_CANDIDATES - 1 ? ": " : "",
-				sp_cube_mapping_name((int)c[i].mapping), 1e3 * c[i].predicted_s,
-				1e3 * c[i].measured_s);
-	fputs("EOD\n"
-	      "set title what noenhanced\n"
-	      "set style data histogram\n"
-	      "set style histogram clustered gap 1\n"
-	      "set style fill solid 0.8 noborder\n"
-	      "set boxwidth 0.9\n"
-	      "set ylabel 'ms per query'\n"
-	      "set xtics scale 0 noenhanced\n"
-	      "set yrange [0:*]\n"
-	      "set grid ytics\n"
-	      "plot $data using 2:xtic(1) title 'predicted' lc rgb '#d08020', "
-	      "$data using 3 title 'measured' lc rgb '#2060a0'\n",
-	      g.in);
-	gnuplot_close(&g, file);
-}
-
 /* Predicts, and measures, all mappings; an error ends the program. */
 static void compare(struct config *c, bool measured, struct sp_cube_candidate *candidates)
 {
@@ -184,6 +154,58 @@ static void compare(struct config *c, bool measured, struct sp_cube_candidate *c
 	}
 }
 
+/* True if the chosen layout is that of the candidate with its mapping. */
+static bool same_layout(const struct sp_cube_candidate *chosen, const struct sp_cube_candidate *c)
+{
+	return !memcmp(chosen->order, c->order, sizeof(c->order)) &&
+	       !memcmp(chosen->basic, c->basic, sizeof(c->basic)) &&
+	       chosen->conservatism_deg == c->conservatism_deg;
+}
+
+/*
+ * Compares the mappings for the queries of the workload, which has one at the moment.  The last
+ * candidate of a grid has the layout that was chosen for all queries.
+ */
+static void compare_query(struct config *c, const struct sp_cube_candidate *all,
+			  struct sp_cube_candidate *each)
+{
+	const struct sp_cube_candidate *chosen = &all[SP_CUBE_CANDIDATES - 1];
+	const unsigned at = chosen->mapping - SP_CUBE_MULTIMAP;
+	const struct sp_cube_create_opts before = c->create;
+	struct sp_cube_candidate again[SP_CUBE_CANDIDATES];
+
+	compare(c, true, each);
+	if (c->info.points)
+		return;
+	memcpy(again, each, sizeof(again));
+	if (!same_layout(chosen, &all[at])) {
+		c->create.ordered = true;
+		memcpy(c->create.order, chosen->order, sizeof(c->create.order));
+		memcpy(c->create.basic, chosen->basic, sizeof(c->create.basic));
+		c->create.conservatism_deg = chosen->conservatism_deg;
+		compare(c, true, again);
+		c->create = before;
+	}
+	each[SP_CUBE_CANDIDATES - 1] = again[at];
+}
+
+static void plot(struct config *c, const char *what, const struct sp_cube_candidate *all,
+		 const char *last)
+{
+	struct sp_cube_workload *w = &c->workload, whole = *w;
+	struct sp_cube_candidate(*each)[SP_CUBE_CANDIDATES] = must_alloc(NULL, w->n, sizeof(*each));
+
+	for (size_t i = 0; i < whole.n; i++) {
+		w->queries = &whole.queries[i];
+		w->n = 1;
+		compare_query(c, all, each[i]);
+	}
+	*w = whole;
+	plot_queries(c, what, all, (const struct sp_cube_candidate(*)[SP_CUBE_CANDIDATES])each,
+		     last);
+	free(each);
+}
+
 static int judge(struct config *c, bool measured)
 {
 	struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES];
@@ -212,7 +234,7 @@ static int judge(struct config *c, bool measured)
 		statsfile_finish(&c->stats,
 				 sp_report_cube_comparison(info, &c->workload, candidates));
 	if (c->plot)
-		plot(c->plot, c->operands.text[0], what, candidates, last);
+		plot(c, what, candidates, last);
 	sp_cube_workload_free(&c->workload);
 	sp_geometry_free(g);
 	close_cube(c, cube);

@@ -61,6 +61,13 @@ void coordinate(const char *option, const char *text, unsigned ndims, uint64_t *
  */
 void slice_box(const char *text, const struct sp_cube_shape *shape, struct sp_cube_box *box);
 
+/*
+ * plot.c: draws the candidates of each query of the workload, and of all.
+ * last: the name of the last candidate.
+ */
+void plot_queries(const struct config *c, const char *what, const struct sp_cube_candidate *all,
+		  const struct sp_cube_candidate (*each)[SP_CUBE_CANDIDATES], const char *last);
+
 /* void.c: ends the program if an option has no effect because of other options, or without them. */
 void refuse_void_options(const struct config *c);
 
