@@ -3,6 +3,7 @@
  * Changes cubes: passes each call to the inner room for grids or for points.
  */
 #include <signal.h>
+#include <spindle/cubearray.h>
 #include "base/err.h"
 #include "cube/elements/elements.h"
 #include "cube/file/putlog.h"
@@ -67,6 +68,42 @@ int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
 	rc = cube->file.superblock.points ? sp__points_put(&cube->points, x, element, err)
 					  : sp__element_put(&cube->file, x, element, err);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
+
+static int check_write(const struct sp_cube *cube, const struct sp_cube_box *box,
+		       struct sp_errinfo *err)
+{
+	const struct sp__cubefile *c = &cube->file;
+	int rc = c->superblock.points
+			 ? sp__errf(err, SP_EUNSUP, "write", c->path, -1, "points are not an array")
+			 : 0;
+
+	if (!rc && !c->opts.write)
+		rc = sp__err(err, -EBADF, "write", c->path, -1);
+	if (!rc)
+		rc = sp__cube_check_box(c, box, err);
+	for (unsigned i = 0; !rc && i < c->superblock.shape.ndims; i++)
+		if (box->stride[i] != 1)
+			rc = sp__errf(err, SP_ESYNTAX, "write", c->path, -1,
+				      "a box with strides cannot be written");
+	return rc;
+}
+
+int sp_cube_write(struct sp_cube *cube, const struct sp_cube_box *box, const void *elements,
+		  struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	struct sp_cube_stats own, *s = stats ? stats : &own;
+	int rc = check_write(cube, box, err);
+
+	*s = (struct sp_cube_stats){ 0 };
+	if (rc)
+		return rc;
+	if (sp__box_cells(box, cube->file.superblock.shape.ndims) == 1)
+		return sp_cube_put(cube, box->lo, elements, err);
+	sp__cube_hollow(&cube->file, false);
+	rc = sp__elements_write(&cube->file, box, elements, s, err);
+	sp__env_note(&cube->file.env, &s->run, false);
 	return rc;
 }
 

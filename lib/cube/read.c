@@ -3,6 +3,7 @@
  * Reads cubes: passes each call to the inner room for grids or for points.
  */
 #include <string.h>
+#include <spindle/cubearray.h>
 #include "base/err.h"
 #include "cube/choose/choose.h"
 #include "cube/elements/elements.h"
@@ -44,6 +45,28 @@ int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_si
 	rc = sp__cube_read(cube, box, sink, arg, stats, err);
 	sp__end_reading(cube);
 	return rc;
+}
+
+static int append_elements(void *arg, const void *data, size_t bytes)
+{
+	uint8_t **to = arg;
+
+	memcpy(*to, data, bytes);
+	*to += bytes;
+	return 0;
+}
+
+int sp_cube_read_array(struct sp_cube *cube, const struct sp_cube_box *box, void *elements,
+		       struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	struct sp_cube_stats own, *s = stats ? stats : &own;
+	uint8_t *to = elements;
+	int rc = cube->file.superblock.points ? sp__errf(err, SP_EUNSUP, "read", cube->file.path,
+							 -1, "points are not an array")
+					      : 0;
+
+	*s = (struct sp_cube_stats){ 0 };
+	return rc ? rc : sp_cube_read(cube, box, append_elements, &to, s, err);
 }
 
 int sp_cube_compare_points(struct sp_cube *cube, const char *input,
