@@ -136,7 +136,7 @@ seconds() { jq ".candidates[].$1" stats.json; }
 	[ "$output" = 'mmap-cube: --format needs INPUT' ]
 	create
 	run -2 "$cube" compare c in.csv -q 'beam 1'
-	[[ $output == *'measuring mappings needs a simulated volume' ]]
+	[[ $output == *'measuring mappings needs a simulated volume'* ]]
 	# Without a geometry nothing is known.
 	run -0 "$cube" explain c in.csv -q 'beam 1'
 	[[ $output == *'unknown device'* && $output == *'multimap - the volume has no known tracks'* ]]

@@ -502,7 +502,7 @@ create()
 	[[ $output == *$'\nauto naive             -         -          -    0.0  0,1,2' ]]
 	[[ $output != *'closed formulas'* ]]
 	run -2 "$cube" compare c -q 'beam 1'
-	[ "$output" = "mmap-cube: c: measuring mappings needs a simulated volume" ]
+	[ "$output" = "mmap-cube: c: measuring mappings needs a simulated volume; --geometry or --measure predict a real one" ]
 	needs jq
 	jq -e '.candidates | all(.predicted_s == null and .requests == null and .bytes == null)' s.json
 }
@@ -590,4 +590,25 @@ create()
 	"$cube" compare c -q 'beam 0' --plot=out.svg
 	grep -qF '>beam 0' out.svg
 	run -1 grep -F '>mean<' out.svg
+}
+
+@test "explain and compare predict a real device by a geometry, or by a measurement, and say by which" {
+	"$diskprobe" sim:flash --quick -o g.json
+	"$cube" create c --dims 64x64x64 --mapping=naive
+	for command in explain compare; do
+		run -0 "$cube" $command c -q 'beam 2' --geometry=g.json
+		[[ ${lines[0]} == "1 query, by the geometry of flash, 1 outstanding, coalescing auto:" ]]
+		[[ $output != *measured* ]]
+		run -0 "$cube" $command c -q 'beam 2' --measure
+		[[ ${lines[0]} =~ ^"1 query, by a measurement of the device of .: "[0-9.e+-]+" ms per seek, "[0-9.e+-]+" ms per MiB, 1 outstanding" ]]
+		[[ $output =~ naive\ +[0-9] ]]
+	done
+	[ "$(ls)" = "$(printf 'c\ng.json')" ]
+	run -2 "$cube" compare c -q 'beam 2' --geometry=g.json --measure
+	[[ $output == *"--measure and --geometry are incompatible" ]]
+	run -2 "$cube" explain c -q 'beam 2' --geometry=g.json --run
+	[[ $output == *"needs a simulated volume"* ]]
+	"$cube" create s --dims 8x8 --mapping=naive --volume=sim:tiny
+	run -2 "$cube" explain s -q 'beam 0' --measure
+	[[ $output == *"--measure and a simulated volume are incompatible" ]]
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/geometry.h>
+#include <spindle/probe.h>
 #include "mmap-cube.h"
 
 bool load_workload(struct config *c, const struct sp_cube_shape *shape)
@@ -106,18 +107,54 @@ static void print_closed(const struct sp_cube_candidate *c)
 		     "outstanding requests)");
 }
 
-/* Describes the workload and the device of the values. */
-static void describe(char *to, size_t capacity, const struct sp_cube_info *info,
-		     const struct sp_cube_workload *w, const struct sp_cube_candidate *c)
+/* Describes the device of the values; g: NULL: unknown, unless it is simulated. */
+static void describe_device(char *to, size_t capacity, const struct config *c,
+			    const struct sp_geometry *g)
 {
-	const char *known = isfinite(c[SP_CUBE_CANDIDATES - 1].predicted_s)
-				    ? "by the geometry only"
-				    : "on an unknown device";
+	struct sp_geometry_info about;
 
-	snprintf(to, capacity, "%s%zu quer%s, %s%s, %u outstanding, coalescing %s",
-		 w->n == 1 ? "" : "mean of ", w->n, w->n == 1 ? "y" : "ies",
-		 info->volume ? "on " : "", info->volume ? info->volume : known,
+	if (g)
+		sp_geometry_info(g, &about);
+	if (c->info.volume)
+		snprintf(to, capacity, "on %s", c->info.volume);
+	else if (!g)
+		snprintf(to, capacity, "on an unknown device");
+	else if (!c->measure_device)
+		snprintf(to, capacity, "by the geometry of %s", about.device);
+	else
+		snprintf(to, capacity,
+			 "by a measurement of the device of %s: %.3g ms per seek, %.3g ms per MiB",
+			 about.device, 1e3 * about.seek_s, 1e3 * about.transfer_s_per_mib);
+}
+
+/* Describes the workload and the device of the values. */
+static void describe(char *to, size_t capacity, const struct config *c, const struct sp_geometry *g,
+		     const struct sp_cube_candidate *last)
+{
+	const struct sp_cube_workload *w = &c->workload;
+	char device[320];
+
+	describe_device(device, sizeof(device), c, isfinite(last->predicted_s) ? g : NULL);
+	snprintf(to, capacity, "%s%zu quer%s, %s, %u outstanding, coalescing %s",
+		 w->n == 1 ? "" : "mean of ", w->n, w->n == 1 ? "y" : "ies", device,
 		 w->depth ? w->depth : 1, w->no_coalesce ? "off" : "auto");
+}
+
+/* Returns the geometry of --geometry, or that of the measured folder of the cube; NULL: neither. */
+static struct sp_geometry *find_geometry(const struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_geometry *g = load_geometry(c);
+	char *folder = must_copy(c->operands.text[0]), *slash = strrchr(folder, '/');
+
+	if (c->measure_device && (g || c->info.volume))
+		die("--measure and %s are incompatible", g ? "--geometry" : "a simulated volume");
+	if (slash)
+		slash[slash == folder] = '\0';
+	if (c->measure_device && sp_probe_folder(&g, slash ? folder : ".", &err))
+		die_of(err.code, &err);
+	free(folder);
+	return g;
 }
 
 /* Predicts, and measures, all mappings; an error ends the program. */
@@ -166,7 +203,7 @@ static bool same_layout(const struct sp_cube_candidate *chosen, const struct sp_
  * Compares the mappings for the queries of the workload, which has one at the moment.  The last
  * candidate of a grid has the layout that was chosen for all queries.
  */
-static void compare_query(struct config *c, const struct sp_cube_candidate *all,
+static void compare_query(struct config *c, bool measured, const struct sp_cube_candidate *all,
 			  struct sp_cube_candidate *each)
 {
 	const struct sp_cube_candidate *chosen = &all[SP_CUBE_CANDIDATES - 1];
@@ -174,7 +211,7 @@ static void compare_query(struct config *c, const struct sp_cube_candidate *all,
 	const struct sp_cube_create_opts before = c->create;
 	struct sp_cube_candidate again[SP_CUBE_CANDIDATES];
 
-	compare(c, true, each);
+	compare(c, measured, each);
 	if (c->info.points)
 		return;
 	memcpy(again, each, sizeof(again));
@@ -183,14 +220,14 @@ static void compare_query(struct config *c, const struct sp_cube_candidate *all,
 		memcpy(c->create.order, chosen->order, sizeof(c->create.order));
 		memcpy(c->create.basic, chosen->basic, sizeof(c->create.basic));
 		c->create.conservatism_deg = chosen->conservatism_deg;
-		compare(c, true, again);
+		compare(c, measured, again);
 		c->create = before;
 	}
 	each[SP_CUBE_CANDIDATES - 1] = again[at];
 }
 
-static void plot(struct config *c, const char *what, const struct sp_cube_candidate *all,
-		 const char *last)
+static void plot(struct config *c, bool measured, const char *what,
+		 const struct sp_cube_candidate *all, const char *last)
 {
 	struct sp_cube_workload *w = &c->workload, whole = *w;
 	struct sp_cube_candidate(*each)[SP_CUBE_CANDIDATES] = must_alloc(NULL, w->n, sizeof(*each));
@@ -198,19 +235,19 @@ static void plot(struct config *c, const char *what, const struct sp_cube_candid
 	for (size_t i = 0; i < whole.n; i++) {
 		w->queries = &whole.queries[i];
 		w->n = 1;
-		compare_query(c, all, each[i]);
+		compare_query(c, measured, all, each[i]);
 	}
 	*w = whole;
-	plot_queries(c, what, all, (const struct sp_cube_candidate(*)[SP_CUBE_CANDIDATES])each,
-		     last);
+	plot_queries(c, measured, what, all,
+		     (const struct sp_cube_candidate(*)[SP_CUBE_CANDIDATES])each, last);
 	free(each);
 }
 
 static int judge(struct config *c, bool measured)
 {
 	struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES];
-	struct sp_geometry *g = load_geometry(c);
 	struct sp_cube *cube = open_cube(c, false);
+	struct sp_geometry *g = find_geometry(c);
 	const struct sp_cube_info *info = &c->info;
 	const char *last = info->points ? "file" : "auto";
 	char what[512];
@@ -224,8 +261,13 @@ static int judge(struct config *c, bool measured)
 		die("%s needs --workload or --query",
 		    measured && !c->measure ? "compare" : "explain");
 	c->create.workload = &c->workload;
+	if (measured && !c->measure && !info->volume && !g)
+		die("%s: measuring mappings needs a simulated volume; --geometry or --measure "
+		    "predict a real one",
+		    quote_file(c->operands.text[0]));
+	measured = measured && (c->measure || info->volume);
 	compare(c, measured, candidates);
-	describe(what, sizeof(what), info, &c->workload, candidates);
+	describe(what, sizeof(what), c, g, &candidates[SP_CUBE_CANDIDATES - 1]);
 	printf("%s:\n", what);
 	print_all(candidates, info->shape.ndims, measured, last);
 	if (!measured || c->measure) /* explain */
@@ -234,7 +276,7 @@ static int judge(struct config *c, bool measured)
 		statsfile_finish(&c->stats,
 				 sp_report_cube_comparison(info, &c->workload, candidates));
 	if (c->plot)
-		plot(c, what, candidates, last);
+		plot(c, measured, what, candidates, last);
 	sp_cube_workload_free(&c->workload);
 	sp_geometry_free(g);
 	close_cube(c, cube);

@@ -33,7 +33,7 @@ struct config {
 	const char *queries[QUERIES_MAX];
 	unsigned nqueries;
 	struct sp_cube_workload workload;
-	bool discard, repair, format_given, dim_given, measure;
+	bool discard, repair, format_given, dim_given, measure, measure_device;
 	struct {
 		bool dtype, cell, fill_factor, overflow, underflow, conservatism, waste, positions,
 			seed, decluster;
@@ -63,9 +63,11 @@ void slice_box(const char *text, const struct sp_cube_shape *shape, struct sp_cu
 
 /*
  * plot.c: draws the candidates of each query of the workload, and of all.
+ * measured: measured times next to the predicted ones.
  * last: the name of the last candidate.
  */
-void plot_queries(const struct config *c, const char *what, const struct sp_cube_candidate *all,
+void plot_queries(const struct config *c, bool measured, const char *what,
+		  const struct sp_cube_candidate *all,
 		  const struct sp_cube_candidate (*each)[SP_CUBE_CANDIDATES], const char *last);
 
 /* void.c: ends the program if an option has no effect because of other options, or without them. */

@@ -218,6 +218,8 @@ static const struct setting settings[] = {
 	  .number = { 0, UINT64_MAX }, GIVEN(seed) },
 	{ "run", NULL, "also make the requests, on the simulated volume", TO(measure),
 	  .by = EXPLAIN },
+	{ "measure", NULL, "without a geometry: measure the device of FILE for two seconds",
+	  TO(measure_device), .by = JUDGES },
 	{ "plot", "FILE", "draw the result with gnuplot to FILE.png, .svg or .pdf", TO(plot),
 	  .call = gnuplot_set, .by = COMPARE },
 	{ .doc = "Input and output:", .by = LOADERS },

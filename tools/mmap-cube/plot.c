@@ -46,26 +46,37 @@ static void print_row(FILE *to, const struct sp_cube_candidate *c)
 	fputc('\n', to);
 }
 
-/* Writes a plot of the columns from `column` on, and drops the title for the next one. */
+/*
+ * Writes a plot of the columns from `column` on, of the mappings that are possible, and drops the
+ * title for the next one.
+ */
 static void print_plot(const struct gnuplot *g, const char *title, unsigned column,
 		       const struct sp_cube_candidate *c, const char *last)
 {
-	fprintf(g->in, "set ylabel '%s, ms per query'\nplot", title);
-	for (unsigned i = 0; i < SP_CUBE_CANDIDATES; i++)
-		fprintf(g->in, "%s $data using %u%s title '%s%s%s' noenhanced fs %s", i ? "," : "",
-			column + i, i ? "" : ":xtic(1)", i == SP_CUBE_CANDIDATES - 1 ? last : "",
+	const char *before = "plot";
+
+	fprintf(g->in, "set ylabel '%s, ms per query'\n", title);
+	for (unsigned i = 0; i < SP_CUBE_CANDIDATES; i++) {
+		if (c[i].code)
+			continue;
+		fprintf(g->in, "%s $data using %u:xtic(1) title '%s%s%s' noenhanced fs %s", before,
+			column + i, i == SP_CUBE_CANDIDATES - 1 ? last : "",
 			i == SP_CUBE_CANDIDATES - 1 ? ": " : "",
 			sp_cube_mapping_name((int)c[i].mapping), fills[i]);
+		before = ",";
+	}
 	fputs("\nunset title\n", g->in);
 }
 
-void plot_queries(const struct config *c, const char *what, const struct sp_cube_candidate *all,
+void plot_queries(const struct config *c, bool measured, const char *what,
+		  const struct sp_cube_candidate *all,
 		  const struct sp_cube_candidate (*each)[SP_CUBE_CANDIDATES], const char *last)
 {
 	const struct sp_cube_workload *w = &c->workload;
 	struct gnuplot g;
 
-	gnuplot_open(&g, c->plot, c->operands.text[0], (struct gnuplot_layout){ 2, 1, 900, 900 });
+	gnuplot_open(&g, c->plot, c->operands.text[0],
+		     (struct gnuplot_layout){ 1 + measured, 1, 900, measured ? 900 : 500 });
 	gnuplot_string(&g, "what", what);
 	fputs("$data << EOD\n", g.in);
 	for (size_t i = 0; i < w->n; i++) {
@@ -79,7 +90,7 @@ void plot_queries(const struct config *c, const char *what, const struct sp_cube
 		print_row(g.in, all);
 	}
 	fputs("EOD\n"
-	      "set title what noenhanced\n"
+	      "set title what noenhanced font ',10'\n"
 	      "set style data histogram\n"
 	      "set style histogram clustered gap 1\n"
 	      "set boxwidth 0.9\n"
@@ -87,7 +98,8 @@ void plot_queries(const struct config *c, const char *what, const struct sp_cube
 	      "set yrange [0:*]\n"
 	      "set grid ytics\n",
 	      g.in);
-	print_plot(&g, "measured", 2, all, last);
+	if (measured)
+		print_plot(&g, "measured", 2, all, last);
 	print_plot(&g, "predicted", 2 + SP_CUBE_CANDIDATES, all, last);
 	gnuplot_close(&g, c->plot);
 }

@@ -224,6 +224,15 @@ SP_API const struct sp_geometry *sp_probe_geometry(const struct sp_probe *probe)
 SP_API void sp_probe_free(struct sp_probe *probe);
 
 /*
+ * Measures the device of a folder in about two seconds: writes a temporary file of at most 64 MiB,
+ * without a name, and reads it, bypassing the page cache if the file system supports that.  The
+ * geometry has transfer_s_per_mib and seek_s, and no tracks.  Free it with sp_geometry_free().
+ * Returns 0 or an error, with *g NULL: -ENOMEM; -errno: a file could not be made, written or read.
+ */
+SP_API SP_MUST_CHECK int sp_probe_folder(struct sp_geometry **g, const char *folder,
+					 struct sp_errinfo *err);
+
+/*
  * Predicts the responses of random pairs of reads from a geometry, submits these reads to the
  * device, and compares.
  * pairs: number of pairs.
