@@ -246,7 +246,8 @@ int sp_call_cube_create(const char *path, const char *const *args, size_t nargs,
 
 	c.create.awaits_load = awaits_load;
 	c.run = &c.create.run;
-	(void)set_type(&c.create.shape, "f32", NULL);
+	c.create.shape.type = SP_CUBE_F32;
+	c.create.shape.element_bytes = sp_cube_type_bytes(SP_CUBE_F32);
 	rc = read_args(&c, create_options, args, nargs, err);
 	if (!rc)
 		rc = create(&c, path, err);

@@ -171,7 +171,7 @@ cube_of()
 
 @test "range --box refuses other slices" {
 	cube_of
-	for box in '' , a 1, 0:1,b 1.5 0:1:x 1:2:1:4 -- :,,: '[0:1]' 99999999999999999999; do
+	for box in '' ',' a '1,' 0:1,b 1.5 0:1:x 1:2:1:4 -- :,,: '[0:1]' 99999999999999999999; do
 		fails_with "mmap-cube: invalid --box argument '$box': valid is an item such as 0:10, : or 5 for each dimension" \
 			"$cube" range c "--box=$box"
 	done

@@ -206,7 +206,7 @@ static void set_slab(const struct sp__loading *l, const uint64_t *at, uint8_t *b
 		     struct sp__loadslab *p)
 {
 	const struct sp_cube_shape *s = &l->file->superblock.shape;
-	struct sp_cube_box box;
+	struct sp_cube_box box = { 0 };
 
 	for (unsigned i = 0; i < s->ndims; i++) {
 		unsigned dim = l->order[i];

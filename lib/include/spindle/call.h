@@ -192,7 +192,7 @@ SP_API SP_MUST_CHECK int sp_call_table_load_arrow(const char *table, const char 
  * Makes a cube, as sp_cube_create().
  * args: nargs options of mmap-cube(1) create: --dims, --dtype, --tile, --fill, --mapping, --order,
  * --volumes, --volume, --query, --geometry, --seed, --overwrite.
- * awaits_load: see struct sp_cube_create_opts.
+ * awaits_load: as in the options of sp_cube_create().
  * Returns 0; -EINVAL: an argument is wrong; or an error of sp_cube_create() or of reading the
  * geometry or a query.
  */
@@ -221,6 +221,7 @@ SP_API void sp_call_cube_facts(const struct sp_cube *cube, struct sp_call_cube_f
 /*
  * Loads all elements from a file or pipe of raw elements, as sp_cube_load().
  * c_order: the last coordinate changes fastest in the input; false: the first one.
+ * Returns 0 or an error of sp_cube_load().
  */
 SP_API SP_MUST_CHECK int sp_call_cube_load(struct sp_cube *cube, const char *input, bool c_order,
 					   struct sp_errinfo *err);
