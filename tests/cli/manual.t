@@ -46,6 +46,7 @@ make_data()
 	printf '[job]\nfilename=x\nrw=read\nsize=1m\n' >job.fio
 	xsort -S 1M --trace=sort.trace big.txt >/dev/null
 	xtable load -t'|' orders.table orders.tbl
+	printf 'client 4\nget 3 c1\n' >orders.run
 	mmap-cube create sea.cube --dims 64x512x8 --dtype f32
 }
 # runs PROGRAM: without an error; its output is kept as PROGRAM.out.
@@ -59,16 +60,17 @@ for page in man/spindle_*.3; do
 	name=$(basename "$page" .3)
 	tap "the example of $name compiles" compiles "$page" "$work/$name"
 	case $name in
-	spindle_dbm | spindle_error | spindle_preflight) ;; # an installed folder, an error, a device
+	spindle_dbm | spindle_error | spindle_preflight | spindle_watch) ;; # an installed folder, an error, a device, a process
 	*) tap "the example of $name runs" runs "$work/$name" ;;
 	esac
 done
-tap "there are at least 28 of them" [ "$n" -ge 28 ]
+tap "there are at least 34 of them" [ "$n" -ge 34 ]
 tap "the sorted buffer is in order" [ "$(cat "$work/spindle_buffers.out")" = $'a\nb' ]
 tap "the joined line is a pair" [ "$(cat "$work/pairs.txt")" = "a 1 2" ]
 tap "the sorted file is that of sort" cmp "$work/sorted.txt" <(sort "$work/big.txt")
 tap "the index has the keys of the table" [ "$(cat "$work/spindle_index.out")" = "1500 keys" ]
 tap "the table has its records" [ "$(cat "$work/spindle_table.out")" = 1500 ]
+tap "the stream has all records" [ "$(cat "$work/spindle_tablearrow.out")" = "1500 records" ]
 tap "three splitters make four parts" [ "$(wc -l <"$work/spindle_split.out")" = 3 ]
 tap "the price is the second column" [ "$(cat "$work/spindle_columns.out")" = 2 ]
 
