@@ -6,6 +6,7 @@
  * stubs get all functions of a library or none.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
@@ -32,9 +33,14 @@ static const char *find_all(const struct sp__stubs *s, void *handle)
 
 static int load(const struct sp__stubs *s, struct sp_errinfo *err)
 {
-	void *handle = dlopen(s->soname, RTLD_NOW | RTLD_LOCAL);
-	const char *reason = handle ? NULL : dlerror(), *lacks;
+	const char *reason, *lacks;
+	void *handle;
 
+	errno = 0;
+	handle = dlopen(s->soname, RTLD_NOW | RTLD_LOCAL);
+	if (!handle && errno == ENOMEM)
+		return sp__err(err, -ENOMEM, "load", s->soname, -1);
+	reason = handle ? NULL : dlerror();
 	if (!handle)
 		return sp__errf(err, SP_EUNSUP, "load", s->soname, -1,
 				"cannot be loaded (%s): install the package %s",
