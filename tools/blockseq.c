@@ -150,7 +150,8 @@ static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
 	struct sp_sequence *seq;
 	int rc = sp_sequence_load(&seq, path, order, &err);
 
-	if (rc == SP_EFORMAT)
+	/* It does not even begin as a trace. */
+	if (rc == SP_EFORMAT && !strncmp(err.text, "line 1:", 7))
 		die("%s: %s; xsort, xjoin and others write a trace with --trace=FILE", shown(path),
 		    err.text);
 	if (rc < 0)

@@ -118,7 +118,10 @@ value()
 @test "bad traces and bad options are refused with a reason" {
 	printf '# spindle-trace/1\nR v 0 1\n' > bad
 	run -2 "$blockseq" bad
-	[ "$output" = "blockseq: bad: line 2: prio is not an I/O priority; xsort, xjoin and others write a trace with --trace=FILE" ]
+	[ "$output" = "blockseq: bad: line 2: prio is not an I/O priority" ]
+	seq 3 > numbers
+	run -2 "$blockseq" numbers
+	[ "$output" = "blockseq: numbers: line 1: op is neither R nor W; xsort, xjoin and others write a trace with --trace=FILE" ]
 	run -2 "$blockseq" nosuch
 	[ "$output" = "blockseq: nosuch: No such file or directory" ]
 	run -2 "$blockseq"
