@@ -64,7 +64,7 @@ elements() { "$cube" export c --format=csv | tr '\n' ' '; }
 	head -c 40 a.npy > cut.npy
 	: > empty.npy
 	for file in cut.npy empty.npy; do
-		fails_with "mmap-cube: $file: is no .npy file" "$cube" create c --from=$file
+		fails_with "mmap-cube: $file: is not a .npy file" "$cube" create c --from=$file
 	done
 	npy 1 "'<f4'" True '(3, 2)' > a.npy
 	run -2 bash -c "cat a.npy | '$cube' create c --from=/dev/stdin"

@@ -125,7 +125,7 @@ create()
 	"$cube" load c in --order 2,1,0
 	"$cube" export c | cmp - a
 	run -2 "$cube" load c in --format npy
-	[[ $output == *"is no .npy file"* ]]
+	[[ $output == *"is not a .npy file"* ]]
 	for option in --order=0,1,2 --offset=128 --big-endian; do
 		run -2 "$cube" load c out.npy $option
 		[ "$output" = "mmap-cube: out.npy: a .npy file says itself what order, offset and byte order it has" ]

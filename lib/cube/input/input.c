@@ -359,7 +359,7 @@ static int read_npy_header(struct sp__loadinput *in, struct sp_cube_load_opts *o
 		return rc;
 	bytes = sp__npy_header_bytes(header);
 	if (!bytes)
-		return read_error(in, SP_EFORMAT, 0, "is no .npy file");
+		return read_error(in, SP_EFORMAT, 0, "is not a .npy file");
 	rc = read_range(in, header + SP__NPY_PREFIX, bytes - SP__NPY_PREFIX, SP__NPY_PREFIX,
 			in->err);
 	if (rc)

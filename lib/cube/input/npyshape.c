@@ -58,7 +58,7 @@ static int read_shape(int fd, const char *path, struct sp_cube_shape *shape, str
 		return sp__err(err, (int)got, "read", path, 0);
 	bytes = got < SP__NPY_PREFIX ? 0 : sp__npy_header_bytes(header);
 	if (!bytes || bytes > (uint64_t)got)
-		return refuse(path, SP_EFORMAT, "is no .npy file", err);
+		return refuse(path, SP_EFORMAT, "is not a .npy file", err);
 	rc = sp__npy_shape(header, bytes, path, shape, err);
 	return rc ? rc : check_length(shape, bytes, (uint64_t)st.st_size, path, err);
 }
