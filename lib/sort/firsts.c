@@ -238,9 +238,15 @@ static int compare_inputs(const struct firsts *f)
 
 static int put_parts(struct firsts *f, struct sp__parts *parts)
 {
-	int rc = sp__number_parts(&f->numbering, f->by_key.sort, parts, f->total_bytes, tell_read,
-				  f, &f->bytes, f->err);
+	struct sp__numberers all = {
+		.numbering = &f->numbering, .parts = parts, .tell = tell_read, .arg = f
+	};
+	int rc = sp__numberers_open(&all, sp__threads(f->opts.run.parallel));
 
+	if (rc)
+		return sp__err(f->err, rc, "allocate", NULL, -1);
+	rc = sp__sort_put_parts(f->by_key.sort, parts, f->total_bytes, sp__number_batch, &all);
+	f->bytes = sp__numberers_close(&all);
 	if (!rc)
 		rc = sp__parts_end(parts);
 	if (!rc && f->bytes != sp__parts_owed(parts))
@@ -283,8 +289,7 @@ static int sort_parts(struct firsts *f)
 		return rc;
 	rc = compare_inputs(f);
 	if (!rc) {
-		/* What it has counted is counted again. */
-		f->seen.dropped = (struct sp__tally){ 0 };
+		f->seen.dropped = (struct sp__tally){ 0 }; /* is counted again */
 		free_table(f);
 		rc = put_parts(f, parts);
 	}

@@ -5,29 +5,18 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "rec/recfmt.h"
-#include "run/env.h"
-#include "run/memory.h"
 #include "sort/numbering.h"
-#include "sort/sort.h"
 
 #define DIGIT_BITS 6u
 #define TOGETHER ((size_t)64 << 10) /* bytes of records put at once */
 
 /* What one thread of a sort numbers, in cache lines of its own. */
-struct worker {
+struct sp__numberer {
 	_Alignas(64) struct sp__bytes records;
 	bool begun;
 	uint64_t part; /* its number */
 	uint64_t next; /* number of the next record */
 	uint64_t taken;
-};
-
-struct job {
-	const struct sp__numbering *n;
-	struct worker *workers;
-	struct sp__parts *parts;
-	void (*tell)(void *arg, uint64_t bytes);
-	void *arg;
 };
 
 void sp__numbering_init(struct sp__numbering *n, const struct sp_recfmt *format)
@@ -51,27 +40,27 @@ void sp__number(const struct sp__numbering *n, char *to, uint64_t number)
 		to[SP__NUMBER_BYTES] = n->format.separator;
 }
 
-static void begin_part(const struct job *j, struct worker *w, const struct sp__part *part)
+static void begin_part(const struct sp__numberers *all, struct sp__numberer *w,
+		       const struct sp__part *part)
 {
 	if (w->begun && w->part == part->number)
 		return;
 	w->begun = true;
 	w->part = part->number;
 	w->next = part->before;
-	if (w == j->workers)
-		j->tell(j->arg, sp__parts_bytes(j->parts));
+	if (w == all->numberers)
+		all->tell(all->arg, sp__parts_bytes(all->parts));
 }
 
-/* Numbers the first records of a batch of a part. */
-static int number(void *job, unsigned worker, struct sp__part *part, struct sp_batch *from,
-		  struct sp_batch *records)
+int sp__number_batch(void *numberers, unsigned worker, struct sp__part *part, struct sp_batch *from,
+		     struct sp_batch *records)
 {
-	const struct job *j = job;
-	const struct sp__numbering *n = j->n;
-	struct worker *w = &j->workers[worker];
+	const struct sp__numberers *all = numberers;
+	const struct sp__numbering *n = all->numbering;
+	struct sp__numberer *w = &all->numberers[worker];
 	const char *at = from->data, *end = at + from->bytes, *next;
 
-	begin_part(j, w, part);
+	begin_part(all, w, part);
 	for (w->records.bytes = 0; at < end && w->records.bytes < TOGETHER; at = next) {
 		size_t bytes;
 		char *to;
@@ -92,24 +81,25 @@ static int number(void *job, unsigned worker, struct sp__part *part, struct sp_b
 	return 0;
 }
 
-int sp__number_parts(const struct sp__numbering *n, struct sp_sort *sort, struct sp__parts *parts,
-		     uint64_t input_bytes, void (*tell)(void *arg, uint64_t bytes), void *arg,
-		     uint64_t *taken, struct sp_errinfo *err)
+int sp__numberers_open(struct sp__numberers *all, unsigned threads)
 {
-	const unsigned threads = sp__threads(sp__sort_env(sort)->opts->parallel);
-	struct job j = { .n = n, .parts = parts, .tell = tell, .arg = arg };
-	int rc;
+	const size_t bytes = threads * sizeof(*all->numberers);
 
-	j.workers = aligned_alloc(_Alignof(struct worker), threads * sizeof(*j.workers));
-	if (!j.workers)
-		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	memset(j.workers, 0, threads * sizeof(*j.workers));
-	rc = sp__sort_put_parts(sort, parts, input_bytes, number, &j);
-	*taken = 0;
-	for (unsigned i = 0; i < threads; i++) {
-		*taken += j.workers[i].taken;
-		sp__bytes_release(&j.workers[i].records, NULL);
+	all->n = threads;
+	all->numberers = aligned_alloc(_Alignof(struct sp__numberer), bytes);
+	if (all->numberers)
+		memset(all->numberers, 0, bytes);
+	return all->numberers ? 0 : -ENOMEM;
+}
+
+uint64_t sp__numberers_close(struct sp__numberers *all)
+{
+	uint64_t taken = 0;
+
+	for (unsigned i = 0; all->numberers && i < all->n; i++) {
+		taken += all->numberers[i].taken;
+		sp__bytes_release(&all->numberers[i].records, NULL);
 	}
-	free(j.workers);
-	return rc;
+	free(all->numberers);
+	return taken;
 }

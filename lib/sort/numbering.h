@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <spindle/sort.h>
+#include <spindle/rec.h>
 #include "flow/parts.h"
 
 #define SP__NUMBER_BYTES 8u
@@ -22,11 +22,21 @@ void sp__numbering_init(struct sp__numbering *n, const struct sp_recfmt *format)
 /* Writes a number with its separator. */
 void sp__number(const struct sp__numbering *n, char *to, uint64_t number);
 
-/*
- * Puts the records of all parts, with their numbers, into a sort, by its threads.  tell: called in
- * this thread as parts are begun.  *taken: bytes of records.  Returns as sp__sort_put_parts().
- */
-SP_MUST_CHECK int sp__number_parts(const struct sp__numbering *n, struct sp_sort *sort,
-				   struct sp__parts *parts, uint64_t input_bytes,
-				   void (*tell)(void *arg, uint64_t bytes), void *arg,
-				   uint64_t *taken, struct sp_errinfo *err);
+/* Threads that number the records of parts, for sp__sort_put_parts(). */
+struct sp__numberers {
+	const struct sp__numbering *numbering;
+	struct sp__parts *parts;
+	/* Called in the thread that opened the parts, as they are begun. */
+	void (*tell)(void *arg, uint64_t bytes);
+	void *arg;
+	unsigned n;			/* this and the following: by sp__numberers_open() */
+	struct sp__numberer *numberers; /* owned */
+};
+
+/* The other members must be set.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__numberers_open(struct sp__numberers *all, unsigned threads);
+/* Returns the bytes of the records that have been numbered. */
+uint64_t sp__numberers_close(struct sp__numberers *all);
+/* Is a function sp__sort_encode_fn (sort.h) of the numberers. */
+int sp__number_batch(void *numberers, unsigned worker, struct sp__part *part, struct sp_batch *from,
+		     struct sp_batch *records);

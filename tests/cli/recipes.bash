@@ -1,7 +1,10 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # who sources this sets top and build
 # SPDX-License-Identifier: MIT
 #
 # What recipes of spindle-recipes(7) need.  top and build are the folders of the source and the build.
+
+needs awk gzip python3
 
 # lacks NAME: prints the reason if this system lacks what a recipe needs.
 lacks()

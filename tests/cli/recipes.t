@@ -6,7 +6,7 @@
 # and then its checks from recipes.checks.
 . "$(dirname "$0")/../../scripts/tap.bash"
 
-needs awk gzip mandoc python3
+needs mandoc
 top=$PWD
 build=$(cd "${SP_BUILD:-build}" && pwd)
 work=$(mktemp -d) || exit 2

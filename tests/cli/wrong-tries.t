@@ -6,7 +6,6 @@
 # in wrong-tries.cases, where a line "$ command" precedes the message.
 . "$(dirname "$0")/../../scripts/tap.bash"
 
-needs awk gzip python3
 top=$PWD
 build=$(cd "${SP_BUILD:-build}" && pwd)
 work=$(mktemp -d) || exit 2
