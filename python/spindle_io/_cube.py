@@ -6,6 +6,7 @@ from __future__ import annotations
 import operator
 import os
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from ctypes import Structure, byref, c_char_p, c_uint32, c_uint64, c_void_p
 from types import TracebackType
@@ -141,6 +142,17 @@ def _blocks(array: NDArray[Any], dtype: np.dtype[Any], c_order: bool) -> Iterato
     step = max(BLOCK_BYTES * len(slow) // max(array.size * dtype.itemsize, 1), 1)
     for at in range(0, len(slow), step):
         yield slow[at : at + step].astype(dtype, order="C").data.cast("B")
+
+
+def _numbers(value: Any, dtype: Any) -> Any:
+    """An array of a number or a sequence.  Before version 2 NumPy only warns of overflows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            return _numpy().asarray(value, dtype)
+        except DeprecationWarning as warning:
+            raise OverflowError(str(warning)) from None
+
 
 
 class Cube:
@@ -319,7 +331,7 @@ class Cube:
         selection = _Selection(key, self.shape)
         if selection.stepped:
             raise IndexError("elements are assigned without a step")
-        array = np.asanyarray(value if hasattr(value, "dtype") else np.asarray(value, self.dtype))
+        array = np.asanyarray(value if hasattr(value, "dtype") else _numbers(value, self.dtype))
         while array.ndim > len(selection.shape) and array.shape[0] == 1:
             array = array[0]
         array = np.broadcast_to(array, selection.shape)

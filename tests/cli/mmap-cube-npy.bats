@@ -111,9 +111,12 @@ elements() { "$cube" export c --format=csv | tr '\n' ' '; }
 # with_numpy: runs Python that reads the program from standard input, in the test's folder.
 with_numpy()
 {
+	local python
+
 	needs python3
-	python3 -c 'import numpy' 2>/dev/null || skip "needs numpy"
-	python3 - "$cube"
+	python=$(numpy_python)
+	"$python" -c 'import numpy' 2>/dev/null || skip "there is no NumPy"
+	"$python" - "$cube"
 }
 
 @test "arrays of random types, shapes and orders come back as they were" {

@@ -17,7 +17,7 @@ if [ ! -e "$build/python/.done" ]; then
 fi
 export PYTHONDONTWRITEBYTECODE=1
 PYTHONPATH=$build/python tap_lines "$work/log" python3 "$top/tests/python/test_spindle_io.py"
-PYTHONPATH=$build/python tap_lines "$work/cubes" python3 "$top/tests/python/test_cube.py"
+PYTHONPATH=$build/python tap_lines "$work/cubes" "$(numpy_python)" "$top/tests/python/test_cube.py"
 tap_empty "the page on scaling has the tables of the simulation" \
 	"$(python3 "$top/python/docs/twostage.py" | grep '^|' | grep -vxFf "$top/python/docs/scaling.md")"
 wheel=$(python3 "$top/python/build.py" wheel "$build/python" "$work")

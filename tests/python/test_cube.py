@@ -53,7 +53,7 @@ class Missing(unittest.TestCase):
             self.assertEqual(bytes(sp.sort_buffer(b"b\na\n").data), b"a\nb\n")
 
 
-@unittest.skipUnless(np, "needs numpy")
+@unittest.skipUnless(np, "there is no NumPy")
 class Cubes(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
