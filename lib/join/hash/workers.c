@@ -37,16 +37,12 @@
 #include "join/hash/workers.h"
 #include "run/memory.h"
 
-/* Share of the writers' memory, and the minimum and maximum of each thread. */
-#define SHARE 4
-#define EACH_MIN (64u << 10)
+/* Maximum memory of each thread for copies. */
 #define EACH_MAX (1u << 20)
 #define COPY_MIN ((size_t)4 << 10)
-#define WORKERS_MAX 256u
 
-/* Bytes of a part of a file, and of each of two buffers for its result. */
+/* Bytes of a part of a file. */
 #define PART_BYTES (1u << 20)
-#define RESULT_BYTES (2u << 20)
 
 struct sp__worker {
 	struct sp__workers *all;
@@ -333,11 +329,6 @@ static void work(void *worker)
 
 /* Functions of the join's thread. */
 
-static unsigned threads(const struct sp__hash *h)
-{
-	return (unsigned)sp__min(sp__threads(h->opts->run.parallel), WORKERS_MAX);
-}
-
 /*
  * 0, so that one thread probes, for a simulated machine, whose time would depend on the threads;
  * for a limit or a timeline, which count single records; and for a plan, which needs early rows
@@ -345,15 +336,9 @@ static unsigned threads(const struct sp__hash *h)
  */
 uint64_t sp__workers_bytes(const struct sp__hash *h)
 {
-	const struct sp__join_layout *l = &h->layout;
-	uint64_t bytes = l->write_bytes / SHARE, rest = l->write_bytes - bytes;
-
 	if (h->env->device || h->opts->limited || h->in->io->row || !h->in->source[0].scan)
 		return 0;
-	return threads(h) > 1 && bytes >= 2 * EACH_MIN &&
-			       rest >= sp__max(l->read_bytes, l->page_bytes * l->partitions_max)
-		       ? bytes
-		       : 0;
+	return sp__join_copies_bytes(h->opts, &h->layout);
 }
 
 bool sp__workers_wanted(const struct sp__stage *s)
@@ -467,7 +452,7 @@ int sp__workers_probe(struct sp__stage *s, struct sp__iter *input, const struct 
 	struct sp__workers c = { .stage = s, .input = input, .rest = *first };
 	uint64_t each;
 
-	c.n = (unsigned)sp__min(threads(h), h->workers_bytes / EACH_MIN);
+	c.n = sp__join_copiers(h->opts, h->workers_bytes);
 	each = sp__min(h->workers_bytes / c.n, EACH_MAX) & ~UINT64_C(511);
 	c.buffer_bytes = (size_t)(each / 4);
 	c.mem = h->write_mem + h->layout.write_bytes - h->workers_bytes;
@@ -523,20 +508,16 @@ int sp__workers_end_parts(struct sp__stage *s, int role, struct sp__parts *parts
 int sp__workers_probe_parts(struct sp__stage *s)
 {
 	struct sp__hash *h = s->h;
-	const uint64_t each = 2 * RESULT_BYTES + SP__EMIT_BYTES,
-		       streams = h->in->read.depth + sp__env_writing(h->env).depth,
-		       all = each + streams * h->in->read.chunk_bytes;
-	struct sp__workers c = { .stage = s };
+	struct sp__workers c = { .stage = s, .n = sp__join_probers(h->opts, unused(&h->table)) };
 	int rc;
 
-	c.n = (unsigned)sp__min(threads(h), unused(&h->table) / all);
 	if (c.n < 2)
 		return SP_EUNSUP;
 	rc = sp__workers_parts(s, SP__PROBE, PART_BYTES, &c.parts);
 	if (rc < 0)
 		return rc;
-	c.buffer_bytes = RESULT_BYTES;
-	c.mem_bytes = each * c.n;
+	c.buffer_bytes = SP__JOIN_RESULT_BYTES;
+	c.mem_bytes = (uint64_t)SP__JOIN_PROBER_BYTES * c.n;
 	c.mem = sp__pages_alloc(c.mem_bytes, true);
-	return sp__workers_end_parts(s, SP__PROBE, c.parts, run(&c, each));
+	return sp__workers_end_parts(s, SP__PROBE, c.parts, run(&c, SP__JOIN_PROBER_BYTES));
 }

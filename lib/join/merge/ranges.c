@@ -7,7 +7,7 @@
  * lowest range that stops is the last one.
  *
  * Memory: for each maker the streams of two inputs and of the result, two buffers of twice a step,
- * and HOLD_BYTES for records kept.  Only the lowest range keeps more.
+ * and SP__JOIN_HOLD_BYTES for records kept.  Only the lowest range keeps more.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,11 +27,7 @@
 #include "run/memory.h"
 
 /* Bytes of the longer file in a range, if they are in the page cache, and if not. */
-#define STEP_MIN (UINT64_C(256) << 10)
-#define STEP_CACHED (UINT64_C(1) << 20)
 #define STEP_READ (UINT64_C(16) << 20)
-#define HOLD_BYTES (256u << 10)
-#define MAKERS_MAX 256u
 
 /* Counts of a range that has been merged. */
 struct counted {
@@ -61,9 +57,7 @@ struct sp__joinranges {
 	uint64_t begin[2]; /* ends of the headers */
 	struct sp__inorder ordered;
 	struct sp__joinrange_maker *makers;
-	unsigned nmakers;
-	struct sp__buffers buffers;
-	uint64_t buffer_bytes, step;
+	struct sp__join_makers layout;
 	char *mem; /* buffers of the result */
 
 	pthread_mutex_t lock; /* protects the following members */
@@ -257,7 +251,7 @@ int sp__joinrange_hold(struct sp__joinrange *r, uint64_t bytes)
 	struct sp__joinranges *a = r->all;
 	bool stopped = false;
 
-	if (bytes <= HOLD_BYTES)
+	if (bytes <= SP__JOIN_HOLD_BYTES)
 		return 0;
 	pthread_mutex_lock(&a->lock);
 	while (a->lowest < r->number && !(stopped = sp__inorder_stopped(&r->maker->ordered)))
@@ -273,7 +267,7 @@ static struct sp__joinrange_maker *lowest_stopped(const struct sp__joinranges *a
 {
 	struct sp__joinrange_maker *lowest = NULL;
 
-	for (unsigned i = 0; i < a->nmakers; i++) {
+	for (unsigned i = 0; i < a->layout.n; i++) {
 		struct sp__joinrange_maker *k = &a->makers[i];
 
 		if (k->stopped && (!lowest || k->range.number < lowest->range.number))
@@ -368,22 +362,6 @@ static bool can_be_cut(const struct sp__join_inputs *in, uint64_t *bytes)
 	return all;
 }
 
-/* Sets the step and the makers that the memory allows.  False: less than two. */
-static bool lay_out(struct sp__joinranges *a, uint64_t bytes)
-{
-	const struct sp_run_opts *o = &a->in->opts->run;
-	uint64_t working = sp__working_memory(o, o->memory_bytes), each;
-
-	a->buffers = sp__buffers(working);
-	a->step = sp__max(STEP_MIN, sp__min(STEP_CACHED, working / 64));
-	a->buffer_bytes = 2 * a->step;
-	each = (2 * a->buffers.reads + a->buffers.writes) * (uint64_t)a->buffers.chunk_bytes +
-	       2 * a->buffer_bytes + SP__EMIT_BYTES + HOLD_BYTES;
-	a->nmakers = (unsigned)sp__min(sp__min(sp__threads(o->parallel), MAKERS_MAX),
-				       sp__min(working / each, bytes / a->step));
-	return a->nmakers > 1;
-}
-
 static int open_maker(struct sp__joinranges *a, struct sp__joinrange_maker *k)
 {
 	struct sp__emit *e = &k->range.out.emit;
@@ -430,20 +408,20 @@ static int open_makers(struct sp__joinranges *a)
 	int rc = 0;
 
 	a->end = UINT64_MAX;
-	a->ncut = 2 * a->nmakers;
-	a->makers = calloc(a->nmakers, sizeof(*a->makers));
+	a->ncut = 2 * a->layout.n;
+	a->makers = calloc(a->layout.n, sizeof(*a->makers));
 	a->cut = calloc(a->ncut, sizeof(*a->cut));
 	if (!a->makers || !a->cut)
 		return sp__join_no_memory(a->in->env);
-	for (unsigned i = 0; i < a->nmakers && !rc; i++)
+	for (unsigned i = 0; i < a->layout.n && !rc; i++)
 		rc = open_maker(a, &a->makers[i]);
 	if (rc < 0)
 		return rc;
-	a->mem = sp__pages_alloc(a->buffer_bytes * a->ncut, true);
+	a->mem = sp__pages_alloc(a->layout.buffer_bytes * a->ncut, true);
 	if (!a->mem)
 		return sp__join_no_memory(a->in->env);
-	return sp__result_begin_ordered(a->out, &a->ordered, a->mem, a->buffer_bytes, a->ncut,
-					true);
+	return sp__result_begin_ordered(a->out, &a->ordered, a->mem, a->layout.buffer_bytes,
+					a->ncut, true);
 }
 
 /* Sets the step of the cuts.  SP_EUNSUP: a disk that turns reads both files best in order. */
@@ -451,7 +429,7 @@ static int set_step(struct sp__joinranges *a)
 {
 	char byte;
 
-	a->cuts.step = a->step;
+	a->cuts.step = a->layout.step;
 	for (int i = 0; i < 2; i++) {
 		/* A file of /proc has contents, but no size. */
 		if (!a->cuts.size[i] && pread(a->cuts.fd[i], &byte, 1, 0))
@@ -460,7 +438,7 @@ static int set_step(struct sp__joinranges *a)
 			continue;
 		if (sp__host_turns(a->in->file[i].st_dev))
 			return SP_EUNSUP;
-		a->cuts.step = sp__max(a->step, STEP_READ);
+		a->cuts.step = sp__max(a->layout.step, STEP_READ);
 	}
 	return 0;
 }
@@ -469,8 +447,8 @@ static void close_ranges(struct sp__joinranges *a)
 {
 	sp__inorder_close(&a->ordered);
 	if (a->mem)
-		sp__pages_free(a->mem, a->buffer_bytes * a->ncut);
-	for (unsigned i = 0; a->makers && i < a->nmakers; i++)
+		sp__pages_free(a->mem, a->layout.buffer_bytes * a->ncut);
+	for (unsigned i = 0; a->makers && i < a->layout.n; i++)
 		close_maker(a, &a->makers[i]);
 	for (unsigned i = 0; a->cut && i < a->ncut; i++)
 		sp__bytes_release(&a->cut[i].bound_copy, NULL);
@@ -497,7 +475,10 @@ int sp__joinranges_merge(struct sp__join_inputs *in, struct sp__result *out,
 	uint64_t bytes;
 	int rc;
 
-	if (!can_be_cut(in, &bytes) || !lay_out(&a, bytes))
+	if (!can_be_cut(in, &bytes))
+		return SP_EUNSUP;
+	sp__join_makers(&in->opts->run, bytes, &a.layout);
+	if (a.layout.n < 2)
 		return SP_EUNSUP;
 	rc = sp__keycuts_open(&a.cuts, in, &out->emit, order, a.begin);
 	if (!rc)
@@ -505,8 +486,8 @@ int sp__joinranges_merge(struct sp__join_inputs *in, struct sp__result *out,
 	if (!rc)
 		rc = open_makers(&a);
 	if (!rc) {
-		sp__tasks_run(a.nmakers, work, a.makers, sizeof(*a.makers));
-		for (unsigned i = 0; i < a.nmakers; i++)
+		sp__tasks_run(a.layout.n, work, a.makers, sizeof(*a.makers));
+		for (unsigned i = 0; i < a.layout.n; i++)
 			sp__log_parts_join(&a.makers[i].logged);
 		rc = finish(&a, lowest_stopped(&a));
 	}

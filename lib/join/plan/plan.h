@@ -6,6 +6,7 @@
 #pragma once
 
 #include <spindle/join.h>
+#include "run/memory.h"
 
 /* Mean overhead in bytes of a record of the build side. */
 #define SP__JOIN_RECORD_BYTES 32
@@ -17,6 +18,16 @@
 #define SP__BUCKETS 4096
 /* Minimum pages of memory for records. */
 #define SP__JOIN_PAGES_MIN 64u
+#define SP__JOIN_THREADS_MAX 256u
+/* Bytes of the buffer in which a thread collects records of the result. */
+#define SP__EMIT_BYTES (128u << 10)
+/* Of each thread: minimum memory for copies, and one of two buffers of the result of a part. */
+#define SP__JOIN_COPIES_MIN (64u << 10)
+#define SP__JOIN_RESULT_BYTES (2u << 20)
+/* Memory of a thread that probes with parts of a file, without streams. */
+#define SP__JOIN_PROBER_BYTES (2 * SP__JOIN_RESULT_BYTES + SP__EMIT_BYTES)
+/* Records that a thread keeps while it merges a range. */
+#define SP__JOIN_HOLD_BYTES (256u << 10)
 
 /* Memory in bytes, without the streams' buffers. */
 struct sp__join_layout {
@@ -122,3 +133,20 @@ bool sp__join_nests(const struct sp__join_layout *layout, enum sp_join_algorithm
  */
 bool sp__join_nested_pays(const struct sp__join_layout *layout, uint64_t need_bytes,
 			  uint64_t build_bytes, uint64_t probe_bytes);
+
+/* threads.c */
+/* Bytes of write_bytes for copies of several probing threads; 0: one thread probes. */
+uint64_t sp__join_copies_bytes(const struct sp_join_opts *opts,
+			       const struct sp__join_layout *layout);
+/* Threads that have enough of these bytes for copies. */
+unsigned sp__join_copiers(const struct sp_join_opts *opts, uint64_t copies_bytes);
+/* Threads that can probe with parts of a file, if the table does not use so many bytes. */
+unsigned sp__join_probers(const struct sp_join_opts *opts, uint64_t unused_bytes);
+/* Threads that merge ranges, and the memory of each. */
+struct sp__join_makers {
+	uint64_t step;	       /* bytes of a range */
+	uint64_t buffer_bytes; /* of each of two buffers of the result */
+	unsigned n;
+};
+void sp__join_makers(const struct sp_run_opts *opts, uint64_t input_bytes,
+		     struct sp__join_makers *makers);

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <spindle/join.h>
 #include "io/wstream.h"
+#include "join/plan/plan.h"
 #include "rec/fields.h"
 
 /* A line without its terminator and tag, and its key. */
@@ -21,9 +22,6 @@ struct sp__line {
 };
 
 struct sp__timeline;
-
-/* Bytes of the buffer in which records are collected. */
-#define SP__EMIT_BYTES (128u << 10)
 
 struct sp__emit {
 	const struct sp_join_opts *opts;
