@@ -200,6 +200,14 @@ static const struct sp_report_field plan_fields[] = {
 	{ 0 },
 };
 
+static const struct sp_report_field thread_fields[] = {
+	MEMBER(join_plan, COUNT, threads, "threads that have enough memory to probe or to merge",
+	       .optional = true),
+	MEMBER(join_plan, COUNT, max_threads, "threads as requested, or one for each processor",
+	       .optional = true),
+	{ 0 },
+};
+
 static const struct sp_report_field choice_fields[] = {
 	MEMBER(join_plan, REAL, index_s, "predicted duration of index nested loops",
 	       .optional = true),
@@ -209,7 +217,8 @@ static const struct sp_report_field choice_fields[] = {
 
 const struct sp_report_field sp__join_plan_document[] = {
 	GROUP("plan", OBJECT, plan_fields,
-	      "plan of the join; without partitions, algorithm and elapsed_s alone"),
+	      "plan of the join; without partitions, algorithm, elapsed_s and threads alone"),
+	GROUP("plan", OBJECT, thread_fields, NULL),
 	GROUP("plan", OBJECT, choice_fields, NULL),
 	{ 0 },
 };
@@ -227,6 +236,8 @@ struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
 		sp__doc_fields(p, plan_fields, plan);
 	if (plan->algorithm == SP_JOIN_MERGE && plan->seconds > 0)
 		sp__doc_real(p, "elapsed_s", plan->seconds);
+	if (plan->max_threads)
+		sp__doc_fields(p, thread_fields, plan);
 	if (plan->index_s > 0)
 		sp__doc_fields(p, choice_fields, plan);
 	return sp__report_done(doc);

@@ -369,9 +369,42 @@ P
 	[[ $stderr == *"build input"*1* && $stderr == *"partitions"* ]]
 	run -0 "$xjoin" --explain --algorithm=hybrid --stats=plan.json -S 1M big big
 	grep -q '"schema": "spindle.join-plan/1"' plan.json
-	has_keys plan.json
+	has_keys plan.json plan.threads plan.max_threads
 	run -0 --separate-stderr "$xjoin" --explain --details --algorithm=merge --page-size=16M -S 1M big small
 	[[ $stderr == *"algorithm"*merge* && $stderr != *elapsed* ]]
+}
+
+@test "--explain tells of threads without enough memory" {
+	seq -w 300000 >sorted
+	shuf sorted >mixed
+	# threads SOURCE OPTION...: those of the plan, which a join of one stage uses, its own among them
+	threads()
+	{
+		local source=$1 planned
+
+		"$xjoin" --parallel=64 --explain --stats=plan.json "${@:2}"
+		planned=$(jq '.plan | select(.max_threads == 64) | .threads' plan.json)
+		"$xjoin" --parallel=64 --trace-tasks=log "${@:2}" >/dev/null
+		[ $(($(grep -c "\"kind\":\"join/$source:work" log) + 1)) -eq "$planned" ]
+		echo "$planned"
+	}
+	[ "$(threads hash/workers.c -S 1M --algorithm=hybrid mixed mixed)" = 1 ]
+	[ "$(threads hash/workers.c -S 64M --algorithm=hybrid mixed mixed)" = 4 ]
+	[ "$(threads hash/workers.c -S 256M --algorithm=hybrid mixed mixed)" = 21 ]
+	[ "$(threads hash/workers.c -S 1G --algorithm=hybrid mixed mixed)" = 64 ]
+	[ "$(threads merge/ranges.c -S 12M --algorithm=merge sorted sorted)" = 4 ]
+	# the input is too small for more
+	[ "$(threads merge/ranges.c -S 1G --algorithm=merge sorted sorted)" = 4 ]
+	run -0 --separate-stderr "$xjoin" --parallel=64 --explain -S 64M mixed mixed
+	[[ $stderr == *"Threads: at most 4 of 64"* ]]
+	run -0 --separate-stderr "$xjoin" --parallel=64 --explain -S 1G mixed mixed
+	[[ $stderr != *"Threads:"* ]]
+	# one thread suffices by design
+	for option in --limit=3 --volume=sim:linear; do
+		"$xjoin" --parallel=64 --explain --stats=plan.json -S 1M $option mixed mixed
+		jq -e '.plan | .threads == 1 and .max_threads == 1' plan.json
+		fits_schema plan.json
+	done
 }
 
 @test "--explain predicts the time on a simulated machine, and the plan of what does not fit on it" {

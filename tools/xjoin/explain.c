@@ -38,6 +38,11 @@ void explain_plan(const struct settings *set, const struct sp_join_plan *p)
 	if (p->index_s > 0)
 		fprintf(stderr, "  Predicted time: %.3g s with the index, %.3g s by a hash join.\n",
 			p->index_s, p->hash_s);
+	if (p->threads < p->max_threads)
+		fprintf(stderr,
+			"  Threads: at most %u of %u; each needs a part of the memory (-S) and of\n"
+			"  the input.\n",
+			p->threads, p->max_threads);
 	if (p->ordered_by == SP_JOIN_BY_SORTING)
 		fprintf(stderr, "  The result is sorted afterwards, for --ordered.\n");
 	if (p->seconds > 0)

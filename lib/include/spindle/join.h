@@ -256,6 +256,13 @@ struct sp_join_plan {
 	unsigned spilled;      /* partitions in temporary space from the start */
 	double resident_share; /* share of the build input in resident partitions, 0 to 1 */
 	enum sp_join_ordering ordered_by;
+	/*
+	 * Threads that probe or merge: those of max_threads that have enough memory and input.
+	 * max_threads: as requested, or one for each processor; 1 if others cannot help: with a
+	 * limit, on a simulated machine, if the result is sorted, or if a merge cannot divide its
+	 * inputs.  0, 0: index nested loops.
+	 */
+	unsigned threads, max_threads;
 	double seconds; /* from sp_join_predict(); 0: unknown */
 };
 

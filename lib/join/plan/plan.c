@@ -56,5 +56,6 @@ int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, str
 		plan->build = sp__join_build(&o);
 		plan_partitions(&o, &l, plan);
 	}
+	sp__join_plan_threads(&o, &l, plan);
 	return 0;
 }

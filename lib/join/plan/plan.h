@@ -150,3 +150,6 @@ struct sp__join_makers {
 };
 void sp__join_makers(const struct sp_run_opts *opts, uint64_t input_bytes,
 		     struct sp__join_makers *makers);
+/* Sets the threads of a plan that is otherwise complete. */
+void sp__join_plan_threads(const struct sp_join_opts *opts, const struct sp__join_layout *layout,
+			   struct sp_join_plan *plan);

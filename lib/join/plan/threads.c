@@ -6,6 +6,7 @@
  */
 #include "base/minmax.h"
 #include "join/plan/plan.h"
+#include "run/volume_spec.h"
 
 /* Share of the writers' memory for copies. */
 #define SHARE 4
@@ -50,4 +51,43 @@ void sp__join_makers(const struct sp_run_opts *o, uint64_t input_bytes, struct s
 	each = (2 * b.reads + b.writes) * (uint64_t)b.chunk_bytes + 2 * m->buffer_bytes +
 	       SP__EMIT_BYTES + SP__JOIN_HOLD_BYTES;
 	m->n = (unsigned)sp__min(wanted(o), sp__min(working / each, input_bytes / m->step));
+}
+
+static void plan_makers(const struct sp_join_opts *o, struct sp_join_plan *plan)
+{
+	struct sp__join_makers m;
+
+	if (sp__join_format(o, 0).kind != SP_REC_LINE || o->run.direct > 0 || !o->input_bytes[0] ||
+	    !o->input_bytes[1])
+		return;
+	sp__join_makers(&o->run, o->input_bytes[0] + o->input_bytes[1], &m);
+	plan->max_threads = wanted(&o->run);
+	plan->threads = sp__max(m.n, 1);
+}
+
+static void plan_probers(const struct sp_join_opts *o, const struct sp__join_layout *l,
+			 struct sp_join_plan *plan)
+{
+	uint64_t copies = sp__join_copies_bytes(o, l), need = plan->need_bytes;
+	unsigned n = 0;
+
+	if (plan->ordered_by == SP_JOIN_BY_SORTING)
+		return;
+	if (copies && need && !plan->spilled && o->input_bytes[2 - plan->build] &&
+	    sp__join_format(o, 0).kind != SP_REC_CSV)
+		n = sp__join_probers(o, l->table_bytes - sp__min(need, l->table_bytes));
+	plan->max_threads = wanted(&o->run);
+	plan->threads = n > 1 ? n : sp__max(sp__join_copiers(o, copies), 1);
+}
+
+void sp__join_plan_threads(const struct sp_join_opts *o, const struct sp__join_layout *l,
+			   struct sp_join_plan *plan)
+{
+	plan->threads = plan->max_threads = 1;
+	if (o->limited || sp__volume_spec_simulated(&o->run))
+		return;
+	if (plan->algorithm == SP_JOIN_MERGE)
+		plan_makers(o, plan);
+	else
+		plan_probers(o, l, plan);
 }
