@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # bash: a function that reads the words of the line.  It needs nothing of the package
-# bash-completion, which loads the file by its name.  columns: the file columns.bash.
+# bash-completion, which loads the file by its name.  columns: the file columns.sh.
 
 function names(  s) { # patterns of case
 	s = ""
@@ -26,7 +26,7 @@ $1 == "O" {
 		next
 	what = $8 != "" ? "words='" $8 "'" : "action='" $9 "'"
 	if ($9 ~ /^column/) {
-		what = "words=$(_spindle_columns " substr($9, 8) "); [ -n \"$words\" ] || action=none"
+		what = "words=$(_spindle_columns " substr($9, 8) " \"${COMP_WORDS[@]:1}\"); [ -n \"$words\" ] || action=none"
 		has_columns = 1
 	}
 	if ($6) # only behind "="

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+#
+# columns: the file columns.sh.
 
 function quoted(text) {
 	gsub(/[\\']/, "\\\\&", text)
@@ -17,12 +19,22 @@ $1 == "O" {
 		($4 == "" ? "" : " -l " $4) " -d " quoted($7)
 	if ($5 != "") {
 		files = $8 == "" && $9 !~ /^(none|column)/
-		options = options ($6 ? "" : files ? " -r -F" : " -x") ($8 != "" ? " -a " quoted($8) : "")
+		words = $9 ~ /^column/ ? "(_spindle_columns " substr($9, 8) ")" : $8
+		options = options ($6 ? "" : files ? " -r -F" : " -x") (words != "" ? " -a " quoted(words) : "")
 	}
 	options = options "\n"
 }
 
+$9 ~ /^column/ { has_columns = 1 }
+
 END {
 	print "# Completion of " tool " for fish; made from its table of options."
+	if (has_columns) {
+		while ((getline line < columns) > 0)
+			if (line !~ /^#/)
+				script = script line "\n"
+		print "function _spindle_columns"
+		print "\tsh -c " quoted(script "_spindle_columns \"$@\"") " sh $argv (commandline -op)[2..-1]\nend"
+	}
 	printf "%s%s%s", commands, operands, options
 }

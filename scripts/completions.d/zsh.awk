@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# zsh: specifications for _arguments.
+# zsh: specifications for _arguments.  columns: the file columns.sh.
 
 function quoted(text) {
 	gsub(/\[|\]|:|\\/, "\\\\&", text)
@@ -10,7 +10,7 @@ function quoted(text) {
 
 function values() {
 	return $8 != "" ? "(" $8 ")" : $9 == "file" ? "_files" : $9 == "directory" ? "_files -/" : \
-		$9 == "command" ? "_command_names" : " "
+		$9 == "command" ? "_command_names" : $9 ~ /^column/ ? " _spindle_names " substr($9, 8) : " "
 }
 
 # An option may be given again: the last one counts, or all do.
@@ -19,6 +19,7 @@ function spec(option, glue) {
 		($5 == "" ? "" : ($6 ? "::" : ":") quoted($5) ":" values()) "'"
 }
 
+$9 ~ /^column/ { has_columns = 1 }
 $1 == "C" { about[++n] = "\t\t\t'" $2 ":" quoted($3) "'\n" }
 $1 == "W" { operand[$2] = " \\\n\t\t'*:operand:" ($3 != "" ? "(" $3 ")" : "_files") "'"; order[++m] = $2 }
 $1 == "O" {
@@ -31,6 +32,14 @@ $1 == "O" {
 END {
 	print "#compdef " tool
 	print "# Completion of " tool " for zsh; made from its table of options."
+	if (has_columns) {
+		while ((getline line < columns) > 0)
+			if (line !~ /^# (SPDX|shellcheck)/)
+				print line
+		print "_spindle_names()\n{"
+		print "\tlocal -a names=(${(f)\"$(_spindle_columns $1 \"${(@)words[2,-1]}\")\"})"
+		print "\tcompadd -a names\n}"
+	}
 	if (!n) {
 		print "_arguments -s -S" specs[""] operand[""]
 		exit

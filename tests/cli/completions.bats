@@ -128,20 +128,59 @@ completes() # KEYS WORDS
 	[ "$(asked 'xgen linei')" = lineitem ]
 }
 
+@test "fish: columns of the file of the line" {
+	needs fish
+	export HOME=$PWD
+	printf '\xef\xbb\xbf"a ""b, c",price,2nd,na\xc3\xafve,prime\r\n"x,price_of",1\n' >goods.csv
+	printf 'id;cost;price\nnotaname;1\n' >semi.csv
+	asked() { fish -c "source '$made/fish/${1%% *}.fish'; complete -C '$1'" | cut -f1 | paste -sd' '; }
+	[ "$(asked 'xsort --csv --header goods.csv -k pri')" = 'price prime' ]
+	[ "$(asked 'xsort --csv --header goods.csv --key=prim')" = --key=prime ]
+	[ "$(asked 'xsort --header -t ";" -o goods.csv semi.csv -k co')" = cost ]
+	[ "$(asked 'xsort --header --field-separator=";" semi.csv -k co')" = cost ]
+	[ "$(asked 'xindex build --csv --header goods.csv -k prim')" = prime ]
+	[ "$(asked 'xjoin --header -t ";" semi.csv goods.csv -1 c')" = cost ]
+	[ "$(asked 'xjoin --header --csv semi.csv goods.csv -2 pri')" = 'price prime' ]
+	# without a header or a file, and below the header, there is none
+	[ -z "$(asked 'xsort --csv goods.csv -k pri')" ]
+	[ -z "$(asked 'xsort --csv --header -k pri')" ]
+	[ -z "$(asked 'xsort --csv --header semi.csv -k nota')" ]
+}
+
+zsh_completes() # KEYS WORDS
+{
+	local tool=${1%% *}
+
+	cat >.zshrc <<-T
+		PS1='ready> '
+		fpath=('$made/zsh' \$fpath)
+		autoload -Uz compinit && compinit -u -D
+		$tool() { printf '<%s>' "\$@"; printf '|\n'; }
+	T
+	ZDOTDIR=$PWD python3 "$BATS_TEST_DIRNAME/type_at_shell.py" zsh -i -- "$1" >typed
+	words=$(sed -n 's/^\(<.*>\)|$/\1/p' typed)
+	[ "$words" = "$2" ] || { echo "$1: $words, not $2"; cat typed; return 1; }
+}
+
 @test "zsh: TAB completes options, words of options and commands" {
 	needs zsh python3
-	for tool in xsort aiobench; do
-		cat >.zshrc <<-T
-			PS1='ready> '
-			fpath=('$made/zsh' \$fpath)
-			autoload -Uz compinit && compinit -u -D
-			$tool() { printf '<%s>' "\$@"; printf '|\n'; }
-		T
-		case $tool in
-		xsort) keys='xsort --merge-po\tpoly\t' want='<--merge-policy=polyphase>' ;;
-		aiobench) keys='aiobench repl\t--runt\t3' want='<replay><--runtime=3>' ;;
-		esac
-		ZDOTDIR=$PWD python3 "$BATS_TEST_DIRNAME/type_at_shell.py" zsh -i -- "$keys" >typed
-		[ "$(sed -n 's/^\(<.*>\)|$/\1/p' typed)" = "$want" ] || { cat typed; return 1; }
-	done
+	zsh_completes 'xsort --merge-po\tpoly\t' '<--merge-policy=polyphase>'
+	zsh_completes 'aiobench repl\t--runt\t3' '<replay><--runtime=3>'
+}
+
+@test "zsh: TAB completes columns of the file of the line" {
+	needs zsh python3
+	printf 'name,price,2nd,prime\n"x,price_of",1\n' >goods.csv
+	printf 'id;cost;price\nnotaname;1\n' >semi.csv
+	zsh_completes 'xsort --csv --header goods.csv -k pric\t' '<--csv><--header><goods.csv><-k><price>'
+	zsh_completes 'xsort goods.csv --csv --header --key=prim\t' '<goods.csv><--csv><--header><--key=prime>'
+	zsh_completes "xsort --header -t ';' semi.csv -k c\t" '<--header><-t><;><semi.csv><-k><cost>'
+	zsh_completes 'xindex build --csv --header goods.csv -k prim\t' '<build><--csv><--header><goods.csv><-k><prime>'
+	zsh_completes "xjoin --header -t ';' semi.csv goods.csv -1 c\t" '<--header><-t><;><semi.csv><goods.csv><-1><cost>'
+	zsh_completes 'xjoin --header --csv semi.csv goods.csv -2 pric\t' '<--header><--csv><semi.csv><goods.csv><-2><price>'
+	# the file may follow the cursor
+	back=$'\2\2\2\2\2\2\2\2\2\2'
+	zsh_completes "xsort --csv --header -k pric goods.csv$back\t" '<--csv><--header><-k><price><goods.csv>'
+	zsh_completes 'xsort --csv goods.csv -k pric\t' '<--csv><goods.csv><-k><pric>'
+	zsh_completes 'xsort --csv --header semi.csv -k nota\t' '<--csv><--header><semi.csv><-k><nota>'
 }

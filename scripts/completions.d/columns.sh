@@ -1,38 +1,35 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash
+# shellcheck shell=sh
 #
-# Part of a completion of bash: names of columns.
+# Part of the completions: names of columns.  bash and zsh define the function; fish has sh run it.
 
-# _spindle_header N: the first line of the Nth file of the command line, if it has --header, and
-# before it the separator of its fields.
-_spindle_header()
-{
-	local word last='' separator='' comma='' header='' file='' n=0
-
-	for word in "${COMP_WORDS[@]:1}"; do
+# _spindle_columns N WORD...: the columns of the Nth file of the line, if it has --header, whose
+# names need no quotes.
+_spindle_columns()
+(
+	wanted=$1 last='' separator='' comma='' header='' file='' n=0
+	shift
+	for word; do
 		case $last in
 		-t | --field-separator) [ "$word" = = ] || separator=$word ;;
 		-o | -T | --output | --temporary-directory) ;;
 		*)
 			case $word in
 			-t?*) separator=${word#-t} ;;
+			--field-separator=*) separator=${word#*=} ;;
 			--csv) comma=, ;;
 			--header*) header=yes ;;
-			*) [ ! -f "$word" ] || [ $((++n)) -ne "$1" ] || file=$word ;;
+			*) if [ -f "$word" ] && n=$((n + 1)) && [ "$n" -eq "$wanted" ]; then file=$word; fi ;;
 			esac
 			;;
 		esac
 		[ "$word" = = ] || last=$word
 	done
 	[ -n "$file" ] && [ -n "$header" ] || return 0
-	printf '%s\n' "${separator//[\'\"\\]/}" | sed "s/^\$/$comma/"
-	head -c 65536 -- "$file" 2>/dev/null | head -n 1
-}
-
-# _spindle_columns N: the names in this line that need no quotes.
-_spindle_columns()
-{
-	_spindle_header "$1" | LC_ALL=C awk '
+	{
+		printf '%s\n' "$separator" | tr -d "\\\\'\"" | sed "s/^\$/$comma/"
+		head -c 65536 -- "$file" 2>/dev/null | head -n 1
+	} | LC_ALL=C awk '
 		NR == 1 { separator = $0; next }
 		{
 			sub(/^\357\273\277/, "")
@@ -44,5 +41,4 @@ _spindle_columns()
 				if (names[i] ~ /^[A-Za-z_\200-\377][A-Za-z0-9_.\200-\377-]*$/)
 					print names[i]
 		}'
-}
-
+)
