@@ -585,7 +585,7 @@ int sp__firsts_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	sp__numbering_init(&f.numbering, &opts->format);
 	rc = run(&f);
 
-	if (stats)
+	if (stats && f.env.opts)
 		note(&f, stats);
 	sp__result_close(&f.result);
 	sp__scan_close(f.scan);

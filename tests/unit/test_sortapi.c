@@ -258,6 +258,26 @@ static void no_directory(const struct sp_keyset *ks)
 		sp_sort_free(s);
 }
 
+/* A run that is refused before it has opened anything has no statistics. */
+static void refused_run(const struct sp_keyset *ks)
+{
+	const char *const inputs[] = { "/dev/null" };
+	struct sp_sort_io io = { .inputs = inputs,
+				 .ninputs = 1,
+				 .output = "/dev/null",
+				 .merge = true,
+				 .keep_order = true };
+	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+	struct sp_sort_stats stats;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
+	o.keys = ks;
+	o.unique = true;
+	ok(sp_sort_run(&o, &io, &stats, &err) == SP_EUNSUP,
+	   "a merge that keeps the order of its input is refused: %s", err.text);
+}
+
 /* Values that need system calls are only computed on request. */
 static void device_counters(const struct sp_keyset *ks)
 {
@@ -343,6 +363,7 @@ int main(void)
 	states(ks);
 	figures(ks);
 	no_directory(ks);
+	refused_run(ks);
 	device_counters(ks);
 	many_pages(ks);
 	abandoned(ks);
