@@ -199,7 +199,7 @@ void sp_call_free(struct sp_call *call)
 
 const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call)
 {
-	return call->named ? NULL : &call->sort;
+	return call->named || call->keep_order ? NULL : &call->sort;
 }
 
 const char *const *sp_call_args(const struct sp_call *call)
@@ -273,6 +273,7 @@ int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, si
 		.merge = merge,
 		.output = output,
 		.count_name = call->count_name,
+		.keep_order = call->keep_order,
 		.device_counters = report != NULL,
 	};
 	struct sp_call *made;
@@ -303,9 +304,13 @@ int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
 	struct sp_errinfo *to = err ? err : &cause;
 	struct sp_sort_io io = { .inputs = inputs, .ninputs = ninputs };
 	struct sp_call *made;
-	const struct sp_call *c = numbered(call, &io, &made, to);
+	const struct sp_call *c;
 	int rc;
 
+	if (call->keep_order)
+		return sp__errf(to, SP_EUNSUP, "plan", NULL, -1,
+				"the order of the input cannot be kept with parts");
+	c = numbered(call, &io, &made, to);
 	if (!c)
 		return to->code;
 	rc = sp_splitters_sample(splitters, &c->sort, &io, parts, to);

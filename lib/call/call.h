@@ -17,6 +17,7 @@ struct sp_call {
 	char **copies; /* further copies, which parsing splits */
 	size_t ncopies;
 	const char *count_name;
+	bool keep_order;
 	bool named; /* a key names a column; keys are not yet set */
 	const char **tmpdirs;
 };

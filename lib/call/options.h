@@ -28,6 +28,7 @@ enum sp__option_code {
 	SP__OPT_SORT,
 	SP__OPT_TYPE,
 	SP__OPT_COUNT,
+	SP__OPT_KEEP_ORDER,
 	SP__OPT_SEED,
 	SP__OPT_PARALLEL,
 	SP__OPT_DECOMPRESS,

@@ -28,6 +28,7 @@ const struct sp__option sp__call_sort_options[] = {
 	{ "version-sort", 'V', SP__OPT_NONE },
 	{ "header", SP__OPT_HEADER, SP__OPT_MAYBE },
 	{ "count", SP__OPT_COUNT, SP__OPT_MAYBE },
+	{ "keep-order", SP__OPT_KEEP_ORDER, SP__OPT_NONE },
 	{ "spill-compression", SP__OPT_SPILL_COMPRESSION, SP__OPT_ARG },
 	SP__OPTIONS_COMMON,
 	{ 0 },
@@ -116,6 +117,10 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 		call->count_name = arg;
 		return 0;
 	}
+	if (code == SP__OPT_KEEP_ORDER) {
+		call->keep_order = true;
+		return 0;
+	}
 	if (code == SP__OPT_SPILL_COMPRESSION)
 		return set_compression(call, arg, err);
 	if (code == 'k' && sp_columns_is_name(arg)) {
@@ -169,6 +174,11 @@ static int finish(struct sp_call *call, struct sp_errinfo *err)
 		rc = complete(&call->order, err);
 	if (!rc && call->sort.count && !call->order.unique)
 		rc = sp__invalid(err, NULL, "--count needs --unique");
+	if (!rc && call->keep_order && !call->order.unique)
+		rc = sp__invalid(err, NULL, "--keep-order needs --unique");
+	if (!rc && call->keep_order && call->sort.count)
+		rc = sp__invalid(err, NULL,
+				 "options '--count' and '--keep-order' are incompatible");
 	if (!rc && call->count_name && !(call->order.csv && call->order.header_records))
 		rc = sp__invalid(err, NULL, "--count=NAME needs --csv and --header");
 	if (!rc && !call->named)

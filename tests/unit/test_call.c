@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define TAP_THREADS
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,11 +10,13 @@
 #include <spindle/call.h>
 #include <spindle/columns.h>
 #include <spindle/join.h>
+#include <spindle/packed.h>
 #include "tap.h"
 
 #define WORDS_MAX 16
 
 static struct sp_errinfo err;
+static const char *left_text = "1 a\n2 b\n", *right_text = "x 2\ny 3\n";
 
 /* The words of a text, between blanks; '' is an empty one. */
 static size_t words_of(const char *text, char *copy, const char **words)
@@ -93,8 +96,8 @@ static void files_are_joined(const char *options, const char *want)
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	rc = sp_call_join(&call, words, n, &err);
 	if (!rc)
-		rc = sp_call_join_files(call, file(left, "1 a\n2 b\n"), file(right, "x 2\ny 3\n"),
-					NULL, out, &report, &err);
+		rc = sp_call_join_files(call, file(left, left_text), file(right, right_text), NULL,
+					out, &report, &err);
 	f = fopen(out, "r");
 	if (f && fread(got, 1, sizeof(got) - 1, f))
 		fclose(f);
@@ -106,6 +109,94 @@ static void files_are_joined(const char *options, const char *want)
 	unlink(out);
 	unlink(left);
 	unlink(right);
+}
+
+/* want NULL: the error of the call, or of its run, is `reason`. */
+static void file_is_sorted(const char *options, bool merge, const char *want, const char *reason)
+{
+	char in[] = "/tmp/sp-call-XXXXXX", out[64], copy[128], got[256] = "";
+	const char *words[WORDS_MAX], *input = in;
+	struct sp_call *call;
+	size_t n = words_of(options, copy, words);
+	int rc;
+	FILE *f;
+
+	close(mkstemp(in));
+	snprintf(out, sizeof(out), "%s.out", in);
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	rc = sp_call_sort(&call, words, n, &err);
+	if (!rc)
+		rc = sp_call_sort_files(call, (file(in, "id,n\n7,x\n3,y\n7,z\n1,w\n"), &input), 1,
+					merge, out, NULL, &err);
+	f = fopen(out, "r");
+	if (f && fread(got, 1, sizeof(got) - 1, f))
+		fclose(f);
+	ok(want ? !rc && !strcmp(got, want) : rc < 0 && !strcmp(err.text, reason), "%s: %s",
+	   options, want ? "sorted" : reason);
+	if (rc && (want || strcmp(err.text, reason) != 0))
+		diag("%d %s", rc, err.text);
+	sp_call_free(call);
+	unlink(out);
+	unlink(in);
+}
+
+/* The functions that do not keep the order of the input do not get the options. */
+static void order_is_kept_in_files_only(void)
+{
+	static const char *const keep[] = { "-u", "--keep-order" };
+	const char *input = "/dev/null";
+	struct sp_splitters *cuts = NULL;
+	struct sp_call *call;
+
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(!sp_call_sort(&call, keep, 2, &err) && !sp_call_sort_opts(call),
+	   "a call that keeps the order has no options for buffers");
+	ok(sp_call_sample(&cuts, call, &input, 1, 2, &err) == SP_EUNSUP &&
+		   !strcmp(err.text, "the order of the input cannot be kept with parts"),
+	   "and no splitters: %s", err.text);
+	sp_call_free(call);
+}
+
+/* The bytes of a result of 4 MB of text, compressed with a level. */
+static long compressed(const char *level)
+{
+	char in[] = "/tmp/sp-call-XXXXXX", out[64], option[64];
+	const char *words[] = { option }, *input = in;
+	struct sp_call *call = NULL;
+	struct stat st = { 0 };
+	FILE *f = fdopen(mkstemp(in), "w");
+	int rc;
+
+	for (unsigned i = 0; f && i < 100000; i++)
+		fprintf(f, "group %u of these lines, and member %u of it\n", i * 2654435761u % 5003,
+			i * 40503u % 977);
+	fclose(f);
+	snprintf(out, sizeof(out), "%s.out", in);
+	snprintf(option, sizeof(option), "--compress-output=%s", level);
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	rc = sp_call_sort(&call, words, 1, &err);
+	if (!rc)
+		rc = sp_call_sort_files(call, &input, 1, false, out, NULL, &err);
+	if (rc || stat(out, &st))
+		diag("%s: %s", level, err.text);
+	sp_call_free(call);
+	unlink(in);
+	unlink(out);
+	return rc ? 0 : (long)st.st_size;
+}
+
+static void levels_are_taken(void)
+{
+	long fast, small;
+
+	if (sp_packed_missing(SP_PACKED_ZSTD)) {
+		diag("not part of this build: zstd");
+		return;
+	}
+	fast = compressed("zstd:1");
+	small = compressed("zstd:9");
+	ok(small && small < fast, "zstd:9 makes %ld bytes, and zstd:1 %ld", small, fast);
+	ok(compressed("zstd:99") == 0 && strstr(err.text, "zstd:99"), "zstd:99: %s", err.text);
 }
 
 /* The arguments of a call after its columns are replaced by numbers. */
@@ -253,6 +344,25 @@ int main(void)
 	files_are_joined("-1 1n -2 2 -a 1 -e - -o 0,1.2,2.1", "1 a -\n2 b x\n");
 	files_are_joined("-2 2 --type=anti", "1 a\n");
 	files_are_joined("--record-size=4 --bkey=0:1,2:1 -o 1.2:1,2.0:2", "bx ");
+	left_text = right_text = "id n m\n1 a b\n";
+	files_are_joined("--header --suffixes=,_b", "id n m n_b m_b\n1 a b a b\n");
+	files_are_joined("--header --suffixes", "id n_1 m_1 n_2 m_2\n1 a b a b\n");
+	file_is_sorted("--csv --header -k id:n", false, "id,n\n1,w\n3,y\n7,x\n7,z\n", NULL);
+	file_is_sorted("--csv --header -k id -u --keep-order", false, "id,n\n7,x\n3,y\n1,w\n",
+		       NULL);
+	file_is_sorted("--csv --header -k 1,1 -u --keep-order", true, NULL,
+		       "the order of the input cannot be kept for a merge");
+	file_is_sorted("--keep-order", false, NULL, "--keep-order needs --unique");
+	file_is_sorted("-u --count --keep-order", false, NULL,
+		       "options '--count' and '--keep-order' are incompatible");
+	file_is_sorted("-u --parts=2", false, NULL, "not an option that applies here: '--parts=2'");
+	order_is_kept_in_files_only();
+	levels_are_taken();
+	names_have_numbers("--csv --header -1 id -2 id --suffixes=,_b",
+			   "--csv --header --suffixes=,_b -11 -22 ");
+	join_is_refused("--suffixes", "--suffixes needs --header");
+	join_is_refused("--header --suffixes=a",
+			"--suffixes needs two texts between a comma, not 'a'");
 	join_is_refused("-1 0", "invalid field number: '0'");
 	join_is_refused("-1 1x", "invalid field number: '1x'");
 	join_is_refused("-j 1,2 -1 1", "incompatible join fields 1,2, 1");
