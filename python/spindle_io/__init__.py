@@ -123,7 +123,9 @@ class _Words:
 
     def _found(self, opts: int | None) -> int:
         if opts is None:
-            raise ValueError("columns of buffers have numbers, not names: see numbered()")
+            raise ValueError(
+                "buffers have columns without names (see numbered()), and no order to keep"
+            )
         return opts
 
     def _renewed(self, make: Any, args_of: Any, *paths: PathLike) -> list[str]:

@@ -37,6 +37,7 @@ class SortKeywords(CommonKeywords, total=False):
     keys: Columns | None  #: as -k takes them: "price:nr", "2,2n"; a number: this field alone
     header: bool | int | str | None
     unique: bool | None
+    keep_order: bool | None
     stable: bool | None
     reverse: bool | None
     numeric: bool | None

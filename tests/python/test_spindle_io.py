@@ -84,6 +84,13 @@ class Keywords(Folder):
                     (self.folder / "x").read_bytes(),
                 )
 
+    def test_first_records_keep_their_order(self):
+        a = self.file("a", b"b 1\na 2\nb 1\na 3\n")
+        sp.sort(a, self.folder / "x", unique=True, keep_order=True)
+        self.assertEqual((self.folder / "x").read_bytes(), b"b 1\na 2\na 3\n")
+        with self.assertRaisesRegex(ValueError, "no order to keep"):
+            sp.sort_buffer(b"b\n", sp.Options(unique=True, keep_order=True))
+
     def test_columns_have_names(self):
         a = self.file("a", b"name,price\nb,2\na,10\na,2\n")
         sp.sort(a, self.folder / "x", csv=True, header=True, keys=["price:nr", "name"], unique=True)
