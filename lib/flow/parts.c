@@ -387,6 +387,7 @@ static int take(struct sp__parts *p, struct sp__part *part)
 	part->from = p->at;
 	part->bytes = cut - p->at;
 	part->before = p->before;
+	part->read = 0;
 	part->where.from = p->at;
 	part->where.to = cut;
 	part->where.last = cut == p->inputs[p->input].bytes;
@@ -466,6 +467,8 @@ int sp__part_read(struct sp__part *part, struct sp_batch *batch)
 	int rc =
 		sp__iter_next(&(struct sp__iter){ part->scan, sp__scan_next }, &part->waits, batch);
 
+	if (rc == SP_READY)
+		part->read += batch->bytes;
 	/* Unless it is in the first part, it can come from a wrong cut. */
 	return rc == SP_EFORMAT && part->csv && part->number ? SP__MISCUT : rc;
 }

@@ -37,6 +37,7 @@ struct sp__part {
 	size_t input;
 	uint64_t from, bytes; /* offset in the input, and length */
 	uint64_t before;      /* bytes of all parts before it */
+	uint64_t read;	      /* bytes of its batches so far */
 	struct sp__scan *scan;
 	struct sp_errinfo err; /* of taking and reading it */
 	/* Zeroed by the caller at first, except memory: for opts.stream.chunk_bytes, or NULL. */
@@ -64,6 +65,11 @@ void sp__parts_close(struct sp__parts *p); /* accepts NULL */
 SP_MUST_CHECK int sp__parts_next(struct sp__parts *p, struct sp__part *part);
 /* Returns SP_READY with a batch of whole records, SP_END, or an error, recorded in part->err. */
 SP_MUST_CHECK int sp__part_read(struct sp__part *part, struct sp_batch *batch);
+/* Returns where a rest of the last batch begins: the bytes of records before it in the part. */
+static inline uint64_t sp__part_at(const struct sp__part *part, const struct sp_batch *rest)
+{
+	return part->read - rest->bytes;
+}
 /* Ends the part of a thread that takes no more; accepts one that is zeroed or closed. */
 void sp__part_close(struct sp__parts *p, struct sp__part *part);
 /*

@@ -20,8 +20,8 @@
 #include "flow/blank.h"
 #include "flow/scan.h"
 #include "flow/stitch.h"
-#include "rec/key.h"
 #include "rec/header.h"
+#include "rec/key.h"
 
 struct sp__scan {
 	struct sp__scan_opts opts;

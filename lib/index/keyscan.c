@@ -25,9 +25,6 @@ struct sp__keyworker {
 	unsigned number;
 	struct sp__keybuf key;
 	uint64_t checksum, records, bytes; /* bytes of the source */
-	uint64_t next;			   /* offset of its next record */
-	bool begun;			   /* has taken a record of ... */
-	uint64_t of;			   /* ... the part with this number */
 	struct sp__part part;
 	int rc;
 };
@@ -41,8 +38,12 @@ static void add_bytes(struct sp__keyworker *w, const char *data, size_t bytes, u
 	w->bytes += n;
 }
 
-/* Takes records from the beginning of the batch, until it is empty or `each` returns a code. */
-static int take_records(struct sp__keyworker *w, struct sp_batch *batch, struct sp_errinfo *err)
+/*
+ * Takes records from the beginning of the batch, which is at this offset, until it is empty or
+ * `each` returns a code.
+ */
+static int take_records(struct sp__keyworker *w, struct sp_batch *batch, uint64_t offset,
+			struct sp_errinfo *err)
 {
 	const struct sp__keyscan *k = w->k;
 	const struct sp_recfmt *f = &k->scan.format;
@@ -50,15 +51,15 @@ static int take_records(struct sp__keyworker *w, struct sp_batch *batch, struct 
 	int rc = 0;
 
 	for (; !rc && at < end; at = next) {
-		struct sp__keymatch match = { .offset = w->next };
+		struct sp__keymatch match = { .offset = offset };
 
 		next = sp__rec_end(f, at, (size_t)(end - at));
 		match.bytes = (size_t)(next - at) - sp__rec_term(f);
 		if (sp__indexkey_of_record(k->key, at, match.bytes, &w->key))
 			return sp__err(err, -ENOMEM, "read", k->scan.inputs[0], -1);
 		rc = k->each(k->arg, w->number, w->key.data, w->key.bytes, &match, err);
-		add_bytes(w, at, (size_t)(next - at), w->next);
-		w->next += (uint64_t)(next - at);
+		add_bytes(w, at, (size_t)(next - at), offset);
+		offset += (uint64_t)(next - at);
 		w->records++;
 	}
 	*batch = (struct sp_batch){ at, (size_t)(end - at) };
@@ -68,13 +69,8 @@ static int take_records(struct sp__keyworker *w, struct sp_batch *batch, struct 
 int sp__keyscan_take(struct sp__keyscan *k, unsigned worker, struct sp__part *part,
 		     struct sp_batch *batch)
 {
-	struct sp__keyworker *w = &k->workers[worker];
-
-	if (!w->begun || w->of != part->number)
-		w->next = part->from;
-	w->begun = true;
-	w->of = part->number;
-	return take_records(w, batch, &part->err);
+	return take_records(&k->workers[worker], batch, part->from + sp__part_at(part, batch),
+			    &part->err);
 }
 
 static void add_header(struct sp__keyworker *w, const struct sp_batch *header)
@@ -204,6 +200,8 @@ static int read_whole(struct sp__keyworker *w, struct sp__scan **scan)
 	struct sp_batch batch, header = { NULL, 0 };
 	struct sp__waits waits = { 0 };
 	bool header_seen = false;
+	uint64_t offset = 0;
+	size_t bytes;
 	int rc;
 
 	o.waits = &waits;
@@ -213,14 +211,16 @@ static int read_whole(struct sp__keyworker *w, struct sp__scan **scan)
 		if (!header_seen) {
 			sp__scan_header(*scan, &header);
 			add_header(w, &header);
-			w->next = header.bytes;
+			offset = header.bytes;
 		}
 		header_seen = true;
 		if (rc == SP_END)
 			return 0;
-		rc = take_records(w, &batch, o.err);
+		bytes = batch.bytes;
+		rc = take_records(w, &batch, offset, o.err);
 		if (rc)
 			return rc;
+		offset += bytes;
 	}
 	return rc;
 }

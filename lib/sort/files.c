@@ -80,14 +80,13 @@ static int open_scan(struct job *j)
 /* Opens the inputs in parts if that is possible and pays; then j->parts is set. */
 static int open_parts(struct job *j)
 {
-	const struct sp__forming *forming = &j->sort->forming;
 	struct sp__scan_opts o = scan_options(j);
 	int rc;
 
 	if (j->in_order || j->resume || !j->total_bytes ||
 	    !sp__sort_reads_parts(j->sort, &o.stream))
 		return 0;
-	rc = sp__parts_open(&j->parts, &o, sp__form_part_bytes(forming, j->total_bytes));
+	rc = sp__parts_open(&j->parts, &o, sp__sort_part_bytes(j->sort, j->total_bytes));
 	return rc == SP_EUNSUP ? 0 : rc;
 }
 

@@ -238,15 +238,15 @@ static int compare_inputs(const struct firsts *f)
 
 static int put_parts(struct firsts *f, struct sp__parts *parts)
 {
-	struct sp__numberers all = {
-		.numbering = &f->numbering, .parts = parts, .tell = tell_read, .arg = f
-	};
+	struct sp__numberers all = { &f->numbering, parts, tell_read, f, 0, NULL };
+	const struct sp_sort_stats *put = &f->by_key.sort->shared.stats;
 	int rc = sp__numberers_open(&all, sp__threads(f->opts.run.parallel));
 
 	if (rc)
 		return sp__err(f->err, rc, "allocate", NULL, -1);
 	rc = sp__sort_put_parts(f->by_key.sort, parts, f->total_bytes, sp__number_batch, &all);
-	f->bytes = sp__numberers_close(&all);
+	sp__numberers_close(&all);
+	f->bytes = put->input_bytes - put->records * f->numbering.head;
 	if (!rc)
 		rc = sp__parts_end(parts);
 	if (!rc && f->bytes != sp__parts_owed(parts))

@@ -10,13 +10,9 @@
 #define DIGIT_BITS 6u
 #define TOGETHER ((size_t)64 << 10) /* bytes of records put at once */
 
-/* What one thread of a sort numbers, in cache lines of its own. */
+/* What one thread of a sort has numbered, in a cache line of its own. */
 struct sp__numberer {
 	_Alignas(64) struct sp__bytes records;
-	bool begun;
-	uint64_t part; /* its number */
-	uint64_t next; /* number of the next record */
-	uint64_t taken;
 };
 
 void sp__numbering_init(struct sp__numbering *n, const struct sp_recfmt *format)
@@ -40,18 +36,6 @@ void sp__number(const struct sp__numbering *n, char *to, uint64_t number)
 		to[SP__NUMBER_BYTES] = n->format.separator;
 }
 
-static void begin_part(const struct sp__numberers *all, struct sp__numberer *w,
-		       const struct sp__part *part)
-{
-	if (w->begun && w->part == part->number)
-		return;
-	w->begun = true;
-	w->part = part->number;
-	w->next = part->before;
-	if (w == all->numberers)
-		all->tell(all->arg, sp__parts_bytes(all->parts));
-}
-
 int sp__number_batch(void *numberers, unsigned worker, struct sp__part *part, struct sp_batch *from,
 		     struct sp_batch *records)
 {
@@ -59,8 +43,10 @@ int sp__number_batch(void *numberers, unsigned worker, struct sp__part *part, st
 	const struct sp__numbering *n = all->numbering;
 	struct sp__numberer *w = &all->numberers[worker];
 	const char *at = from->data, *end = at + from->bytes, *next;
+	uint64_t place = part->before + sp__part_at(part, from);
 
-	begin_part(all, w, part);
+	if (!worker && place == part->before)
+		all->tell(all->arg, sp__parts_bytes(all->parts));
 	for (w->records.bytes = 0; at < end && w->records.bytes < TOGETHER; at = next) {
 		size_t bytes;
 		char *to;
@@ -70,11 +56,10 @@ int sp__number_batch(void *numberers, unsigned worker, struct sp__part *part, st
 		if (sp__bytes_reserve(&w->records, w->records.bytes + n->head + bytes, NULL))
 			return sp__err(&part->err, -ENOMEM, "allocate", NULL, -1);
 		to = w->records.data + w->records.bytes;
-		sp__number(n, to, w->next);
+		sp__number(n, to, place);
 		memcpy(to + n->head, at, bytes);
 		w->records.bytes += n->head + bytes;
-		w->next += bytes;
-		w->taken += bytes;
+		place += bytes;
 	}
 	*from = (struct sp_batch){ at, (size_t)(end - at) };
 	*records = (struct sp_batch){ w->records.data, w->records.bytes };
@@ -92,14 +77,9 @@ int sp__numberers_open(struct sp__numberers *all, unsigned threads)
 	return all->numberers ? 0 : -ENOMEM;
 }
 
-uint64_t sp__numberers_close(struct sp__numberers *all)
+void sp__numberers_close(struct sp__numberers *all)
 {
-	uint64_t taken = 0;
-
-	for (unsigned i = 0; all->numberers && i < all->n; i++) {
-		taken += all->numberers[i].taken;
+	for (unsigned i = 0; all->numberers && i < all->n; i++)
 		sp__bytes_release(&all->numberers[i].records, NULL);
-	}
 	free(all->numberers);
-	return taken;
 }

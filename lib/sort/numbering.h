@@ -35,8 +35,7 @@ struct sp__numberers {
 
 /* The other members must be set.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__numberers_open(struct sp__numberers *all, unsigned threads);
-/* Returns the bytes of the records that have been numbered. */
-uint64_t sp__numberers_close(struct sp__numberers *all);
+void sp__numberers_close(struct sp__numberers *all);
 /* Is a function sp__sort_encode_fn (sort.h) of the numberers. */
 int sp__number_batch(void *numberers, unsigned worker, struct sp__part *part, struct sp_batch *from,
 		     struct sp_batch *records);
