@@ -38,6 +38,17 @@ int sp__call_keep(struct sp_call *call, const char *const *args, size_t nargs,
 	return call->args ? 0 : sp__err(err, -ENOMEM, "allocate", NULL, -1);
 }
 
+int sp__call_read(struct sp_call *call, const struct sp__option *table, sp__option_apply *apply,
+		  void *to, const char *const *args, size_t nargs, struct sp_errinfo *err)
+{
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
+	int rc = sp__call_keep(call, args, nargs, &cause);
+
+	if (!rc)
+		rc = sp__options_each(call, table, apply, to, &cause);
+	return rc ? sp__call_wrong(err, &cause) : 0;
+}
+
 char *sp__call_copy(struct sp_call *call, const char *text)
 {
 	char *copy = SP__ARRAY_GROW_BY_ONE(call->copies, call->ncopies) ? strdup(text) : NULL;

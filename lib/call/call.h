@@ -29,6 +29,11 @@ int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why);
 SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *args, size_t nargs,
 				struct sp_errinfo *err);
 
+/* Copies the arguments, and applies them by a table.  Returns 0, or an error that quotes one. */
+SP_MUST_CHECK int sp__call_read(struct sp_call *call, const struct sp__option *table,
+				sp__option_apply *apply, void *to, const char *const *args,
+				size_t nargs, struct sp_errinfo *err);
+
 /* Applies the arguments of a sort. */
 SP_MUST_CHECK int sp__call_sort_args(struct sp_call *call, struct sp_errinfo *err);
 

@@ -187,18 +187,6 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 	}
 }
 
-/* Applies the arguments; c is zero, except for the defaults. */
-static int read_args(struct cube_call *c, const struct sp__option *table, const char *const *args,
-		     size_t nargs, struct sp_errinfo *err)
-{
-	struct sp_errinfo cause = SP_ERRINFO_INIT;
-	int rc = sp__call_keep(&c->base, args, nargs, &cause);
-
-	if (!rc)
-		rc = sp__options_each(&c->base, table, apply, c, &cause);
-	return rc ? sp__call_wrong(err, &cause) : 0;
-}
-
 /* Parses the fill value; the caller frees it. */
 static int read_fill(const struct cube_call *c, void **fill, struct sp_errinfo *err)
 {
@@ -248,7 +236,7 @@ int sp_call_cube_create(const char *path, const char *const *args, size_t nargs,
 	c.run = &c.create.run;
 	c.create.shape.type = SP_CUBE_F32;
 	c.create.shape.element_bytes = sp_cube_type_bytes(SP_CUBE_F32);
-	rc = read_args(&c, create_options, args, nargs, err);
+	rc = sp__call_read(&c.base, create_options, apply, &c, args, nargs, err);
 	if (!rc)
 		rc = create(&c, path, err);
 	sp__call_release(&c.base);
@@ -263,7 +251,7 @@ int sp_call_cube_open(struct sp_cube **cube, const char *path, const char *const
 
 	*cube = NULL;
 	c.run = &c.open.run;
-	rc = read_args(&c, open_options, args, nargs, err);
+	rc = sp__call_read(&c.base, open_options, apply, &c, args, nargs, err);
 	if (!rc && !c.run->memory_bytes)
 		c.run->memory_bytes = sp_memory_default();
 	if (!rc)

@@ -102,14 +102,11 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 static int read_args(struct table_call *c, const struct sp__option *table, const char *const *args,
 		     size_t nargs, struct sp_errinfo *err)
 {
-	struct sp_errinfo cause = SP_ERRINFO_INIT;
-	int rc = sp__call_keep(&c->base, args, nargs, &cause);
+	int rc = sp__call_read(&c->base, table, apply, c, args, nargs, err);
 
-	if (!rc)
-		rc = sp__options_each(&c->base, table, apply, c, &cause);
 	if (!c->run->memory_bytes)
 		c->run->memory_bytes = sp_memory_default();
-	return rc ? sp__call_wrong(err, &cause) : 0;
+	return rc;
 }
 
 int sp_call_table_arrow(const char *table, const char *const *args, size_t nargs,
