@@ -6,17 +6,20 @@ from __future__ import annotations
 import operator
 import os
 import threading
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from ctypes import Structure, byref, c_char_p, c_uint32, c_uint64, c_void_p
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Union
 
+from ._keywords import cube_words, join_sizes
 from ._lib import accepted, c_strings, lib, name, no_error, options
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from typing_extensions import Unpack
+
+    from ._keywords import CubeKeywords
 
 DIMS_MAX = 16
 TYPES = ("V", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
@@ -57,10 +60,6 @@ def _numpy() -> Any:
     return numpy
 
 
-def _sizes(sizes: Sequence[int] | None, separator: str) -> str | None:
-    return None if sizes is None else separator.join(str(operator.index(n)) for n in sizes)
-
-
 def _type_name(dtype: np.dtype[Any]) -> str:
     """The name of a type in mmap-cube(1)."""
     if dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None and dtype.itemsize:
@@ -75,7 +74,7 @@ def _type_name(dtype: np.dtype[Any]) -> str:
 
 def _fill_text(fill: Any, dtype: np.dtype[Any]) -> str:
     """The value as mmap-cube(1) reads it."""
-    value = _numpy().array(fill, dtype)
+    value = _array(fill, dtype)
     return str(value.tobytes().hex()) if dtype.kind == "V" else repr(value.item())
 
 
@@ -144,15 +143,17 @@ def _blocks(array: NDArray[Any], dtype: np.dtype[Any], c_order: bool) -> Iterato
         yield slow[at : at + step].astype(dtype, order="C").data.cast("B")
 
 
-def _numbers(value: Any, dtype: Any) -> Any:
-    """An array of a number or a sequence.  Before version 2 NumPy only warns of overflows."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)
-        try:
-            return _numpy().asarray(value, dtype)
-        except DeprecationWarning as warning:
-            raise OverflowError(str(warning)) from None
-
+def _array(value: Any, dtype: np.dtype[Any]) -> Any:
+    """An array of a number or a sequence; before version 2 NumPy only warns of overflows."""
+    np = _numpy()
+    if dtype.kind not in "iu":
+        return np.asarray(value, dtype)
+    array, limits = np.asarray(value), np.iinfo(dtype)
+    if array.size and array.dtype.kind in "iuO":
+        for number in array.min(), array.max():
+            if not limits.min <= number <= limits.max:
+                raise OverflowError(f"{number} does not fit into an element of type {dtype}")
+    return np.asarray(value, dtype)
 
 
 class Cube:
@@ -205,27 +206,15 @@ class Cube:
         dtype: DTypeLike = "f4",
         *,
         fill: Any = None,
-        mapping: str | None = None,
-        order: Sequence[int] | None = None,
-        tile: Sequence[int] | None = None,
-        queries: Iterable[str] = (),
-        volumes: int | None = None,
-        volume: str | None = None,
-        geometry: PathLike | None = None,
-        seed: int | None = None,
-        overwrite: bool = False,
         memory: str | int | None = None,
         parallel: int | None = None,
+        **layout: Unpack[CubeKeywords],
     ) -> Cube:
         """Makes a cube whose elements are fill, and opens it for writing.
 
-        Options are those of mmap-cube(1) create; queries: texts of --query, for which the fastest
-        mapping is chosen.
+        Options are those of mmap-cube(1) create.
         """
-        layout = locals()
-        for given in ("cls", "path", "shape", "dtype", "memory", "parallel"):
-            del layout[given]
-        cls._make(path, shape, dtype, False, layout)
+        cls._make(path, shape, dtype, False, fill, layout)
         return cls(path, "r+", memory=memory, parallel=parallel)
 
     @classmethod
@@ -234,27 +223,16 @@ class Cube:
         path: PathLike,
         array: ArrayLike,
         *,
-        mapping: str | None = None,
-        order: Sequence[int] | None = None,
-        tile: Sequence[int] | None = None,
-        queries: Iterable[str] = (),
-        volumes: int | None = None,
-        volume: str | None = None,
-        geometry: PathLike | None = None,
-        seed: int | None = None,
-        overwrite: bool = False,
         memory: str | int | None = None,
         parallel: int | None = None,
+        **layout: Unpack[CubeKeywords],
     ) -> Cube:
         """Makes a cube of an array, and opens it for writing; options are those of create().
 
         If that is interrupted, the cube cannot be read until all its elements are assigned.
         """
-        layout = locals()
-        for given in ("cls", "path", "array", "memory", "parallel"):
-            del layout[given]
         data = _numpy().asanyarray(array)
-        cls._make(path, data.shape, data.dtype, True, layout)
+        cls._make(path, data.shape, data.dtype, True, None, layout)
         cube = cls(path, "r+", memory=memory, parallel=parallel)
         try:
             cube._load(data)
@@ -264,26 +242,21 @@ class Cube:
         return cube
 
     @staticmethod
-    def _make(path: PathLike, shape: Any, dtype: Any, awaits: bool, layout: dict[str, Any]) -> None:
+    def _make(
+        path: PathLike, shape: Any, dtype: Any, awaits: bool, fill: Any, layout: Any
+    ) -> None:
         kind = _numpy().dtype(dtype)
         sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
         if not 1 <= len(sizes) <= DIMS_MAX or min(sizes) < 1:
             raise ValueError(
                 f"a cube has 1 to {DIMS_MAX} dimensions with at least one element, not {sizes}"
             )
-        fill = layout.pop("fill", None)
-        geometry = layout.pop("geometry")
-        queries = layout.pop("queries")
         words = options(
-            dims=_sizes(sizes, "x"),
+            dims=join_sizes(sizes, "x"),
             dtype=_type_name(kind),
             fill=None if fill is None else _fill_text(fill, kind),
-            order=_sizes(layout.pop("order"), ","),
-            tile=_sizes(layout.pop("tile"), "x"),
-            geometry=None if geometry is None else os.fsdecode(geometry),
-            **layout,
         )
-        words += [f"--query={query}" for query in queries]
+        words += cube_words(layout)
         err = no_error()
         accepted(lib.sp_call_cube_create(name(path), *c_strings(words), awaits, byref(err)), err)
 
@@ -331,7 +304,7 @@ class Cube:
         selection = _Selection(key, self.shape)
         if selection.stepped:
             raise IndexError("elements are assigned without a step")
-        array = np.asanyarray(value if hasattr(value, "dtype") else _numbers(value, self.dtype))
+        array = np.asanyarray(value if hasattr(value, "dtype") else _array(value, self.dtype))
         while array.ndim > len(selection.shape) and array.shape[0] == 1:
             array = array[0]
         array = np.broadcast_to(array, selection.shape)

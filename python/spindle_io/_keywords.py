@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Options of xsort(1) and xjoin(1) as keyword arguments."""
+"""Options of xsort(1), xjoin(1) and mmap-cube(1) as keyword arguments."""
 
 from __future__ import annotations
 
 import difflib
+import operator
 import os
 from collections.abc import Sequence
 from typing import Any, TypedDict, Union
@@ -66,6 +67,20 @@ class JoinKeywords(CommonKeywords, total=False):
     suffixes: bool | tuple[str, str] | None
 
 
+class CubeKeywords(TypedDict, total=False):
+    """Keyword arguments of a new cube."""
+
+    mapping: str | None
+    order: Sequence[int] | None
+    tile: Sequence[int] | None
+    queries: Sequence[str] | None  #: as --query takes them; the fastest mapping is chosen
+    volumes: int | None
+    volume: str | None
+    geometry: str | os.PathLike[str] | None
+    seed: int | None
+    overwrite: bool | None
+
+
 _SORT_NAMES = {
     "separator": "field_separator",
     "memory": "buffer_size",
@@ -78,7 +93,7 @@ _JOIN_KEYS = {"keys": "-j", "left_keys": "-1", "right_keys": "-2"}
 
 def _known(keywords: dict[str, Any], kind: Any) -> dict[str, Any]:
     """Returns the keywords that are given; raises TypeError for an unknown one."""
-    names = {**CommonKeywords.__annotations__, **kind.__annotations__}
+    names = kind.__optional_keys__
     for key in keywords:
         if key not in names:
             near = difflib.get_close_matches(key, names, 1, 0.5)
@@ -118,4 +133,21 @@ def join_words(keywords: dict[str, Any]) -> list[str]:
         given["suffixes"] = ",".join(given["suffixes"])
     if "memory" in given:
         given["buffer_size"] = given.pop("memory")
+    return words + options(**given)
+
+
+def join_sizes(sizes: Sequence[int], separator: str) -> str:
+    """Returns numbers as options of mmap-cube(1) take them."""
+    return separator.join(str(operator.index(n)) for n in sizes)
+
+
+def cube_words(keywords: dict[str, Any]) -> list[str]:
+    """Returns the options of mmap-cube(1) create that keyword arguments mean."""
+    given = _known(keywords, CubeKeywords)
+    words = [f"--query={query}" for query in _list(given.pop("queries", ()))]
+    for key, separator in ("order", ","), ("tile", "x"):
+        if key in given:
+            given[key] = join_sizes(given[key], separator)
+    if "geometry" in given:
+        given["geometry"] = os.fsdecode(given["geometry"])
     return words + options(**given)

@@ -101,8 +101,11 @@ class Cubes(unittest.TestCase):
                 c[key] = value
                 a[key] = value
                 self.assertSame(c[...], a)
-            with self.assertRaises(OverflowError):
-                c[0] = 1 << 20
+            for value in 1 << 20, [0, -40000, 1 << 70, 0, 0, 0], 1e30:
+                with self.assertRaises(OverflowError):
+                    c[0] = value
+            with self.assertRaises(ValueError):
+                c[0] = float("nan")
             with self.assertRaises(ValueError):
                 c[0] = np.zeros(4)
             self.assertSame(c[...], a)
@@ -120,6 +123,10 @@ class Cubes(unittest.TestCase):
         )
         self.assertEqual((c.shape, c.mapping), ((7,), "naive"))
         c.close()
+        with self.assertRaises(OverflowError):
+            sp.Cube.create(self.path, 3, "u1", fill=300, overwrite=True)
+        with self.assertRaisesRegex(TypeError, "did you mean 'mapping'"):
+            sp.Cube.create(self.path, 3, maping="naive")
 
     def test_array_makes_copies(self):
         with sp.Cube.from_array(self.path, np.arange(6.0).reshape(2, 3)) as c:
