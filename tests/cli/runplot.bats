@@ -117,3 +117,12 @@ has()
 	run -2 env TMPDIR=/nonexistent "$xsort" --plot=p.png big
 	[ "$output" = "xsort: cannot create temporary file in '/nonexistent': No such file or directory" ]
 }
+
+@test "a picture that cannot be written is refused before the work" {
+	needs gnuplot
+	fails_with "xsort: nowhere/s.svg: No such file or directory" "$xsort" --plot=nowhere/s.svg -o out big
+	run -2 "$xjoin" --plot=nowhere/s.svg big big
+	[[ $output == *"nowhere/s.svg: No such file or directory" ]]
+	[ ! -e out ]
+	[ -z "$(ls -A tmp)" ]
+}
