@@ -120,9 +120,12 @@ has()
 
 @test "a picture that cannot be written is refused before the work" {
 	needs gnuplot
-	fails_with "xsort: nowhere/s.svg: No such file or directory" "$xsort" --plot=nowhere/s.svg -o out big
-	run -2 "$xjoin" --plot=nowhere/s.svg big big
+	fails_with "xsort: open failed: nowhere/s.svg: No such file or directory" "$xsort" --plot=nowhere/s.svg -o out big
+	run -1 "$xjoin" --plot=nowhere/s.svg big big
 	[[ $output == *"nowhere/s.svg: No such file or directory" ]]
+	run -2 "$aiobench" run --create --size=1M --plot=nowhere/s.svg file
+	[ "$output" = "aiobench: open failed: nowhere/s.svg: No such file or directory" ]
 	[ ! -e out ]
+	[ ! -e file ]
 	[ -z "$(ls -A tmp)" ]
 }

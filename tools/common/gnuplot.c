@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "gnuplot.h"
@@ -81,6 +82,20 @@ static void try_it(const char *option)
 		die("%s: gnuplot does not work", option);
 }
 
+/* Ends the program if the picture cannot be written; opening a FIFO would wait for a reader. */
+static void try_picture(const char *file)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_outfile *out;
+	struct stat st;
+
+	if (stat(file, &st) == 0 && S_ISFIFO(st.st_mode))
+		return;
+	if (sp_outfile_open(&out, file, 0, &err) < 0)
+		output_die(&err);
+	sp_outfile_close(out, NULL);
+}
+
 /* Returns the last four characters of a name, or the whole of a shorter one. */
 static const char *suffix_of(const char *file)
 {
@@ -97,6 +112,7 @@ void gnuplot_set(void *to, const char *option, const char *file)
 	    (strcmp(suffix, ".png") && strcmp(suffix, ".svg") && strcmp(suffix, ".pdf")))
 		die("%s argument %s ends in none of .png, .svg and .pdf", option, quote(file));
 	try_it(option);
+	try_picture(file);
 	*(const char **)to = file;
 }
 

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <spindle/outfile.h>
 #include "args.h"
 #include "msg.h"
 #include "runplot.h"
@@ -36,22 +35,6 @@ static int unnamed_file(const char *dir)
 	return fd;
 }
 
-/* Ends the program if the picture cannot be written; a FIFO is not opened for a test. */
-static void try_picture(const char *file)
-{
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_outfile *out;
-	struct stat st;
-	int rc;
-
-	if (stat(file, &st) == 0 && S_ISFIFO(st.st_mode))
-		return;
-	rc = sp_outfile_open(&out, file, 0, &err);
-	if (rc < 0)
-		die_of(rc, &err);
-	sp_outfile_close(out, NULL);
-}
-
 void runplot_begin(struct common_options *c)
 {
 	struct sp_run_opts *run = c->run;
@@ -61,7 +44,6 @@ void runplot_begin(struct common_options *c)
 	if (!c->plot)
 		return;
 	args_exclude(c->explain, "--explain", true, "--plot");
-	try_picture(c->plot);
 	if (run->trace_path) {
 		if (stat(run->trace_path, &st) == 0 && !S_ISREG(st.st_mode))
 			die("%s: --plot with --trace needs a regular file",
