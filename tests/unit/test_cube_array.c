@@ -176,10 +176,16 @@ static bool fails(struct model *m, unsigned nth)
 
 static bool refuses(struct sp_cube *c, const struct model *m)
 {
-	struct sp_cube_box b = random_box(m->shape, false), far = b, stride = b;
+	struct sp_cube_box b = random_box(m->shape, false), far = b, stride = b, indexed = b;
+	const uint64_t last = m->shape->dims[0] - 1;
 
 	far.hi[0] = m->shape->dims[0];
 	stride.stride[0] = 2;
+	indexed.lo[0] = 0;
+	indexed.hi[0] = last;
+	indexed.indexed = 1;
+	if (last && sp_cube_read_array(c, &indexed, m->data, NULL, NULL) != SP_ESYNTAX)
+		return false;
 	return sp_cube_write(c, &far, m->data, NULL, NULL) == -ERANGE &&
 	       sp_cube_write(c, &stride, m->data, NULL, NULL) == SP_ESYNTAX;
 }
