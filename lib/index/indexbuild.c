@@ -17,7 +17,7 @@
 #include "index/keyscan.h"
 #include "run/memory.h"
 
-#define RECORD_MAX (UINT64_C(1) << 30) /* can be read with one request */
+#define RECORD_MAX (UINT64_C(1) << 30)	 /* can be read with one request */
 #define ENTRIES_BYTES ((size_t)64 << 10) /* put at once */
 
 /* Entries of one worker, in a cache line of its own. */
