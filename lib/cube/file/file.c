@@ -72,9 +72,6 @@ int sp__cube_check_box(const struct sp__cubefile *c, const struct sp_cube_box *b
 		if (b->lo[i] > b->hi[i] || !b->stride[i])
 			return sp__errf(err, SP_ESYNTAX, "read", c->path, -1,
 					"the box has no elements along dimension %u", i);
-		if ((b->indexed >> i & 1) && b->lo[i] != b->hi[i])
-			return sp__errf(err, SP_ESYNTAX, "read", c->path, -1,
-					"dimension %u is indexed, and has several elements", i);
 	}
 	return 0;
 }

@@ -296,8 +296,7 @@ SP_API SP_MUST_CHECK int sp_cube_element(const struct sp_cube *cube, uint64_t bl
 /* A box: every stride-th element from lo to hi, both included. */
 struct sp_cube_box {
 	uint64_t lo[SP_CUBE_DIMS_MAX], hi[SP_CUBE_DIMS_MAX], stride[SP_CUBE_DIMS_MAX];
-	/* .npy: its shape leaves dimension d, which has one element, out if bit d is set. */
-	uint32_t indexed;
+	uint32_t indexed; /* .npy: leaves out dimension d, of one element, if bit d is set */
 };
 
 /*
@@ -411,8 +410,7 @@ typedef int (*sp_cube_sink)(void *arg, const void *data, size_t bytes);
  * sink: NULL: the data is read and dropped.
  * Returns 0, the code of sink, a code of the list above, or:
  *   SP_EUNSUP: a dataset of points, and the box has a stride
- *   SP_ESYNTAX: the box has a stride of 0, lo exceeds hi, or a dimension that is indexed has
- *   several elements
+ *   SP_ESYNTAX: the box has a stride of 0, or lo exceeds hi
  */
 SP_API SP_MUST_CHECK int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box,
 				      sp_cube_sink sink, void *arg, struct sp_cube_stats *stats,
