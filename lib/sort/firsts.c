@@ -3,16 +3,14 @@
  * Writes the first record of each key, in the order of the input (keep_order).
  *
  * Algorithm: a table of keys (records/distinct.h) shows whether a record is the first one with its
- * key; then it is written immediately.  When the table is full, records get a number (numbering.h)
- * and are sorted by key, which keeps the lowest number of each key.  These are sorted by number,
- * and written except the first ones, which have been written before.  So both sorts have a record
- * format of their own, and the keys of the first are found behind the number.
+ * key; then it is written immediately.  When the table is full, two sorts find the first records
+ * (twosorts.h), which are written except those that have been written before.
  *
  * If the inputs can be read by parts (flow/parts.h), the threads of the first sort number and sort
- * all of their records.  Otherwise the records of the table are put into it, numbered from 0 on,
- * and then the rest of the input.
+ * all of their records.  Otherwise the records of the table are put into it, and then the rest of
+ * the input.
  *
- * States: seeing (there is a table), sorting (by_key has a sort).
+ * States: seeing (there is a table), sorting (the sorts are open).
  *
  * Memory: the table and the first sort, then the two sorts, have 7/16 of the memory each; streams
  * of input and output have the rest.
@@ -31,7 +29,7 @@
 #include "rec/collate.h"
 #include "run/memory.h"
 #include "sort/firsts.h"
-#include "sort/numbering.h"
+#include "sort/twosorts.h"
 #include "sort/records/runbuf.h"
 #include "sort/result.h"
 #include "sort/state.h"
@@ -57,10 +55,7 @@ struct firsts {
 	char *memory; /* of `seen`; NULL: there is no table */
 	size_t share; /* bytes for the table, or for a sort */
 
-	struct sp_keyset *keys; /* behind the number */
-	struct sp__sorter by_key, by_number;
-	struct sp__numbering numbering;
-	uint64_t next; /* number of the next record */
+	struct sp__twosorts twosorts;
 
 	uint64_t bytes; /* put so far */
 	uint64_t written, written_bytes;
@@ -78,6 +73,22 @@ static int write_record(struct firsts *f, const char *rec, size_t bytes)
 	f->written++;
 	f->written_bytes += bytes;
 	return sp__result_put(&f->result, &(struct sp_batch){ rec, bytes });
+}
+
+/* Writes a batch, without the first *already records, and reduces their number. */
+static int write_records(struct firsts *f, const struct sp_batch *batch, uint64_t *already)
+{
+	const char *p = batch->data, *end = p + batch->bytes, *next;
+	int rc = 0;
+
+	for (; !rc && p < end; p = next) {
+		next = sp__rec_end(&f->opts.format, p, (size_t)(end - p));
+		if (*already)
+			--*already;
+		else
+			rc = write_record(f, p, (size_t)(next - p));
+	}
+	return rc;
 }
 
 /* Writes the header, whose end is known with the first batch. */
@@ -107,75 +118,6 @@ static int write_seen(struct firsts *f, size_t from)
 			sp__runbuf_record(&f->seen, &f->seen.entries[f->seen.n - 1 - i], &bytes);
 
 		rc = write_record(f, rec, bytes);
-	}
-	return rc;
-}
-
-/* Returns the options of a sort of numbered records. */
-static struct sp_sort_opts numbered(const struct firsts *f)
-{
-	struct sp_sort_opts o = f->opts;
-
-	o.run.memory_bytes = f->share;
-	o.run.decompress = SP_PACKED_NONE;
-	o.run.compress_output = SP_PACKED_NONE;
-	o.record_bytes += o.record_bytes ? f->numbering.head : 0;
-	if (o.format.kind == SP_REC_FIXED)
-		o.format.fixed_bytes += f->numbering.head;
-	return o;
-}
-
-static int open_by_key(struct firsts *f)
-{
-	struct sp_sort_opts o = numbered(f);
-
-	f->keys = sp__keyset_behind(f->opts.keys, f->numbering.head);
-	if (!f->keys)
-		return sp__err(f->err, -ENOMEM, "allocate", NULL, -1);
-	o.keys = f->keys;
-	o.top = 0;
-	return sp__sort_new(&f->by_key.sort, &o, NULL, f->err);
-}
-
-static int open_by_number(struct firsts *f)
-{
-	struct sp_sort_opts o = numbered(f);
-	struct sp_key number = { .echar = SP__NUMBER_BYTES };
-	struct sp_keyset_opts order = { .format = o.format,
-					.keys = &number,
-					.nkeys = 1,
-					.separator = -1,
-					.stable = true,
-					.bytes = true };
-
-	if (o.format.kind == SP_REC_FIXED)
-		number = (struct sp_key){ .type = SP_KEY_BYTES, .length = SP__NUMBER_BYTES };
-	o.unique = false;
-	o.input_bytes = f->by_key.sort->shared.stats.input_bytes;
-	return sp__sorter_open(&f->by_number, &order, &o, NULL, f->err);
-}
-
-static int number_record(struct firsts *f, const char *rec, size_t bytes)
-{
-	const size_t head = f->numbering.head;
-	char *to = sp__sorter_space(&f->by_key, head + bytes);
-
-	if (!to)
-		return -ENOMEM;
-	sp__number(&f->numbering, to, f->next++);
-	memcpy(to + head, rec, bytes);
-	return sp__sorter_add(&f->by_key, head + bytes);
-}
-
-/* Numbers and puts the records of a batch. */
-static int number_batch(struct firsts *f, const char *data, size_t bytes)
-{
-	const char *end = data + bytes, *next;
-	int rc = 0;
-
-	for (; !rc && data < end; data = next) {
-		next = sp__rec_end(&f->opts.format, data, (size_t)(end - data));
-		rc = number_record(f, data, (size_t)(next - data));
 	}
 	return rc;
 }
@@ -236,17 +178,16 @@ static int compare_inputs(const struct firsts *f)
 	return 0;
 }
 
+static int open_twosorts(struct firsts *f)
+{
+	return sp__twosorts_open(&f->twosorts, &f->opts, f->share, f->err);
+}
+
 static int put_parts(struct firsts *f, struct sp__parts *parts)
 {
-	struct sp__numberers all = { &f->numbering, parts, tell_read, f, 0, NULL };
-	const struct sp_sort_stats *put = &f->by_key.sort->shared.stats;
-	int rc = sp__numberers_open(&all, sp__threads(f->opts.run.parallel));
+	int rc = sp__twosorts_put_parts(&f->twosorts, parts, f->total_bytes, tell_read, f);
 
-	if (rc)
-		return sp__err(f->err, rc, "allocate", NULL, -1);
-	rc = sp__sort_put_parts(f->by_key.sort, parts, f->total_bytes, sp__number_batch, &all);
-	sp__numberers_close(&all);
-	f->bytes = put->input_bytes - put->records * f->numbering.head;
+	f->bytes = sp__twosorts_bytes(&f->twosorts);
 	if (!rc)
 		rc = sp__parts_end(parts);
 	if (!rc && f->bytes != sp__parts_owed(parts))
@@ -260,15 +201,13 @@ static int scan_again(struct firsts *f)
 	int rc;
 
 	*f->err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	(void)sp__sorter_close(&f->by_key);
-	free(f->keys);
-	f->keys = NULL;
+	sp__twosorts_close(&f->twosorts);
 	sp__scan_close(f->scan);
 	f->scan = NULL;
 	f->bytes = 0;
 	rc = open_scan(f);
 	if (!rc)
-		rc = open_by_key(f);
+		rc = open_twosorts(f);
 	return rc ? rc : take_input(f);
 }
 
@@ -282,9 +221,10 @@ static int sort_parts(struct firsts *f)
 	struct sp__parts *parts;
 	int rc;
 
-	if (!f->total_bytes || !sp__sort_reads_parts(f->by_key.sort, &o.stream))
+	if (!f->total_bytes || !sp__sort_reads_parts(f->twosorts.by_key.sort, &o.stream))
 		return SP_EUNSUP;
-	rc = sp__parts_open(&parts, &o, sp__sort_part_bytes(f->by_key.sort, f->total_bytes));
+	rc = sp__parts_open(&parts, &o,
+			    sp__sort_part_bytes(f->twosorts.by_key.sort, f->total_bytes));
 	if (rc)
 		return rc;
 	rc = compare_inputs(f);
@@ -308,7 +248,7 @@ static int put_seen(struct firsts *f)
 		const char *rec =
 			sp__runbuf_record(&f->seen, &f->seen.entries[f->seen.n - 1 - i], &bytes);
 
-		rc = number_record(f, rec, bytes);
+		rc = sp__twosorts_put(&f->twosorts, rec, bytes);
 	}
 	free_table(f);
 	return rc;
@@ -317,7 +257,7 @@ static int put_seen(struct firsts *f)
 /* Returns SP_READY if the scan must go on; SP_END if all is in the first sort; or an error. */
 static int start_sorting(struct firsts *f)
 {
-	int rc = open_by_key(f);
+	int rc = open_twosorts(f);
 
 	if (rc)
 		return rc;
@@ -352,10 +292,10 @@ static int take(struct firsts *f, const struct sp_batch *batch)
 		return rc;
 	if (f->memory && taken == batch->bytes)
 		return SP_READY;
-	rc = f->by_key.sort ? SP_READY : start_sorting(f);
+	rc = sp__twosorts_is_open(&f->twosorts) ? SP_READY : start_sorting(f);
 	if (rc != SP_READY)
 		return rc;
-	rc = number_batch(f, batch->data + taken, batch->bytes - taken);
+	rc = sp__twosorts_put(&f->twosorts, batch->data + taken, batch->bytes - taken);
 	return rc ? rc : SP_READY;
 }
 
@@ -377,56 +317,20 @@ static int take_input(struct firsts *f)
 	return rc;
 }
 
-/* Puts the first record of each key into the second sort. */
-static int sort_again(struct firsts *f)
-{
-	struct sp_batch batch;
-	int rc = sp__sorter_finish(&f->by_key);
-
-	if (!rc)
-		rc = open_by_number(f);
-	while (!rc && (rc = sp__sort_get_next(f->by_key.sort, &batch)) == SP_READY) {
-		rc = sp__sort_put_all(f->by_number.sort, &batch);
-		rc = rc < 0 ? rc : 0;
-	}
-	return rc < 0 ? rc : sp_sort_finish(f->by_number.sort);
-}
-
-/*
- * Writes the records of a batch of the second sort, without their numbers.  *already: those of its
- * next records that have been written before.
- */
-static int write_numbered(struct firsts *f, const struct sp_batch *batch, uint64_t *already)
-{
-	struct sp_recfmt format = numbered(f).format;
-	const char *p = batch->data, *end = p + batch->bytes, *next;
-	int rc = 0;
-
-	for (; !rc && p < end; p = next) {
-		next = sp__rec_end(&format, p, (size_t)(end - p));
-		if (*already)
-			--*already;
-		else
-			rc = write_record(f, p + f->numbering.head,
-					  (size_t)(next - p) - f->numbering.head);
-	}
-	return rc;
-}
-
+/* Writes the first records, except those that have been written before. */
 static int write_sorted(struct firsts *f)
 {
 	uint64_t already = f->written;
-	struct sp_batch batch;
-	int rc = sort_again(f);
+	struct sp_batch records;
+	int rc = sp__twosorts_finish(&f->twosorts);
 
 	if (!rc)
 		rc = begin_result(f);
-	while (!rc && (rc = sp__sort_get_next(f->by_number.sort, &batch)) == SP_READY) {
-		rc = write_numbered(f, &batch, &already);
+	while (!rc && (rc = sp__twosorts_get(&f->twosorts, &records)) == SP_READY) {
+		rc = write_records(f, &records, &already);
 		sp__progress_report(&f->progress, SP_PHASE_MERGE, f->written_bytes, f->bytes);
 	}
-	if (rc == SP_END && !f->opts.top &&
-	    f->written != f->by_number.sort->shared.balance.given.records)
+	if (rc == SP_END && !f->opts.top && f->written != sp__twosorts_given(&f->twosorts))
 		return sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
 	return rc < 0 ? rc : 0;
 }
@@ -519,7 +423,7 @@ static int run(struct firsts *f)
 		rc = take_input(f);
 	if (rc < 0)
 		return rc;
-	if (f->by_key.sort)
+	if (sp__twosorts_is_open(&f->twosorts))
 		rc = write_sorted(f);
 	else
 		rc = write_seen(f, f->hold ? 0 : f->seen.n);
@@ -530,27 +434,16 @@ static int run(struct firsts *f)
 	return rc ? rc : sp__result_commit(&f->result);
 }
 
-/* Adds the resources of the second sort to those of the first. */
-static void note_sort(const struct sp__sorter *second, struct sp_sort_stats *st)
-{
-	struct sp_sort_stats s;
-
-	if (!second->sort)
-		return;
-	sp__sort_stats(second->sort, &s, false);
-	sp__stats_join(st, &s);
-}
-
 static void note(struct firsts *f, struct sp_sort_stats *st)
 {
+	const bool sorted = sp__twosorts_is_open(&f->twosorts);
 	struct sp__io_counters c;
 
 	*st = (struct sp_sort_stats){ 0 };
-	if (f->by_key.sort)
-		sp__sort_stats(f->by_key.sort, st, false);
+	if (sorted)
+		sp__twosorts_stats(&f->twosorts, st);
 	else
 		(void)!sp_sort_plan(&f->opts, &st->plan, NULL);
-	note_sort(&f->by_number, st);
 	sp__env_note(&f->env, &st->run, f->io->device_counters);
 	if (f->scan) {
 		sp__scan_counters(f->scan, &c);
@@ -559,8 +452,7 @@ static void note(struct firsts *f, struct sp_sort_stats *st)
 	sp__env_note_io(&st->run, &f->parts_io);
 	sp__result_counters(&f->result, &c);
 	sp__env_note_io(&st->run, &c);
-	st->records =
-		f->by_key.sort ? f->seen.dropped.records + st->records : f->seen.added.records;
+	st->records = sorted ? f->seen.dropped.records + st->records : f->seen.added.records;
 	st->collapsed += f->seen.dropped.records;
 	st->output_records = f->written;
 	st->input_bytes = f->bytes;
@@ -582,18 +474,14 @@ int sp__firsts_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 			    .begin_ns = sp__now_ns() };
 	int rc, closed;
 
-	sp__numbering_init(&f.numbering, &opts->format);
 	rc = run(&f);
-
 	if (stats && f.env.opts)
 		note(&f, stats);
 	sp__result_close(&f.result);
 	sp__scan_close(f.scan);
 	sp__runbuf_release(&f.seen);
 	free_table(&f);
-	(void)sp__sorter_close(&f.by_number);
-	(void)sp__sorter_close(&f.by_key);
-	free(f.keys);
+	sp__twosorts_close(&f.twosorts);
 	free(f.inputs);
 	closed = sp__env_close(&f.env);
 	return rc < 0 ? rc : closed;

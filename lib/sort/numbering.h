@@ -22,12 +22,14 @@ void sp__numbering_init(struct sp__numbering *n, const struct sp_recfmt *format)
 /* Writes a number with its separator. */
 void sp__number(const struct sp__numbering *n, char *to, uint64_t number);
 
+/* Reports the bytes read so far, in the thread that opened the parts. */
+typedef void sp__tell_fn(void *arg, uint64_t bytes);
+
 /* Threads that number the records of parts, for sp__sort_put_parts(). */
 struct sp__numberers {
 	const struct sp__numbering *numbering;
 	struct sp__parts *parts;
-	/* Called in the thread that opened the parts, as they are begun. */
-	void (*tell)(void *arg, uint64_t bytes);
+	sp__tell_fn *tell; /* called as parts are begun */
 	void *arg;
 	unsigned n;			/* this and the following: by sp__numberers_open() */
 	struct sp__numberer *numberers; /* owned */
