@@ -3,33 +3,42 @@
  * Writes the first record of each key, in the order of the input (keep_order).
  *
  * Algorithm: a table of keys (records/distinct.h) shows whether a record is the first one with its
- * key; then it is written immediately.  When the table is full, two sorts find the first records
- * (twosorts.h), which are written except those that have been written before.
+ * key; then it is written immediately.
  *
- * If the inputs can be read by parts (flow/parts.h), the threads of the first sort number and sort
- * all of their records.  Otherwise the records of the table are put into it, and then the rest of
- * the input.
+ * When the table is full and the inputs are files, the keys of all records are hashed, which finds
+ * those that are repeated (repeated.h).  If these fit in the table, the inputs are read again:
+ * records whose keys are not repeated are written, and the table shows the first ones of the
+ * others.  For records that are all different this takes a quarter of the processor time of the two
+ * sorts, and 8 bytes of temporary space per record.
  *
- * States: seeing (there is a table), sorting (the sorts are open).
+ * Otherwise two sorts find the first records (twosorts.h).  If the inputs can be read by parts
+ * (flow/parts.h), the threads of the first sort number and sort all of their records.  If not, the
+ * records of the table are put into it, and then the rest of the input.
  *
- * Memory: the table and the first sort, then the two sorts, have 7/16 of the memory each; streams
- * of input and output have the rest.
+ * Records that have been written come first each time and are passed over.
+ *
+ * States: seeing (the table has all keys), hashing, writing (the table has the repeated keys),
+ * sorting (the sorts are open).
+ *
+ * Memory: the table and a sort, then the two sorts, have 7/16 of the memory each; streams of input
+ * and output have the rest.
  *
  * Rejected: a table that is kept as a filter while records are sorted.  It is useless where keys
- * are all different, and the first sort has tables of its own.
+ * are all different, and the first sort has tables of its own.  A bitmap of the places of first
+ * records after one sort, instead of the second sort: 0.7 of the processor time.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/output_set.h"
-#include "base/whole.h"
-#include "flow/scan.h"
 #include "obs/progress.h"
 #include "rec/collate.h"
 #include "run/memory.h"
 #include "sort/firsts.h"
 #include "sort/twosorts.h"
+#include "sort/repeated.h"
+#include "sort/reread.h"
 #include "sort/records/runbuf.h"
 #include "sort/result.h"
 #include "sort/state.h"
@@ -37,27 +46,29 @@
 #define SHARE(bytes) ((bytes) / 16 * 7)
 #define HUGE_BYTES (UINT64_C(16) << 20)
 
+enum state { SEEING, HASHING, WRITING, SORTING };
+
 struct firsts {
+	enum state state;
 	struct sp_sort_opts opts;
 	const struct sp_sort_io *io;
 	struct sp_errinfo *err;
 	struct sp__env env;
-	struct sp__waits waits;
-	struct sp__scan *scan;
-	struct stat *inputs; /* as they were before the scan */
-	struct sp__io_counters parts_io;
+	struct sp__reread input;
 	struct sp__sort_result result;
 	struct sp__progress progress;
-	uint64_t total_bytes, begin_ns;
+	uint64_t begin_ns;
 
 	bool hold; /* write nothing before the input has ended */
 	struct sp__runbuf seen;
 	char *memory; /* of `seen`; NULL: there is no table */
 	size_t share; /* bytes for the table, or for a sort */
 
+	struct sp__repeated repeated;
 	struct sp__twosorts twosorts;
 
-	uint64_t bytes; /* put so far */
+	uint64_t bytes, records; /* of this reading */
+	uint64_t already;	 /* records that come again, after they have been written */
 	uint64_t written, written_bytes;
 };
 
@@ -68,6 +79,10 @@ static bool full(const struct firsts *f)
 
 static int write_record(struct firsts *f, const char *rec, size_t bytes)
 {
+	if (f->already) {
+		f->already--;
+		return 0;
+	}
 	if (full(f))
 		return 0;
 	f->written++;
@@ -75,18 +90,20 @@ static int write_record(struct firsts *f, const char *rec, size_t bytes)
 	return sp__result_put(&f->result, &(struct sp_batch){ rec, bytes });
 }
 
-/* Writes a batch, without the first *already records, and reduces their number. */
-static int write_records(struct firsts *f, const struct sp_batch *batch, uint64_t *already)
+/* Writes a batch of this many records. */
+static int write_records(struct firsts *f, const struct sp_batch *batch, uint64_t records)
 {
 	const char *p = batch->data, *end = p + batch->bytes, *next;
 	int rc = 0;
 
+	if (!f->already && !f->opts.top) {
+		f->written += records;
+		f->written_bytes += batch->bytes;
+		return sp__result_put(&f->result, batch);
+	}
 	for (; !rc && p < end; p = next) {
 		next = sp__rec_end(&f->opts.format, p, (size_t)(end - p));
-		if (*already)
-			--*already;
-		else
-			rc = write_record(f, p, (size_t)(next - p));
+		rc = write_record(f, p, (size_t)(next - p));
 	}
 	return rc;
 }
@@ -101,9 +118,9 @@ static int begin_result(struct firsts *f)
 	if (f->result.stream)
 		return 0;
 	writing = sp__env_writing(&f->env);
-	writing.expected_bytes = f->hold ? 0 : f->total_bytes;
+	writing.expected_bytes = f->hold ? 0 : f->input.total_bytes;
 	rc = sp__result_begin(&f->result, &writing);
-	sp__scan_header(f->scan, &header);
+	sp__scan_header(f->input.scan, &header);
 	return rc < 0 ? rc : sp__result_put_header(&f->result, &header);
 }
 
@@ -130,112 +147,108 @@ static void free_table(struct firsts *f)
 	f->memory = NULL;
 }
 
-static struct sp__scan_opts scan_options(struct firsts *f)
-{
-	const struct sp_sort_io *io = f->io;
-	struct sp__scan_opts o = { .format = f->opts.format,
-				   .inputs = io->inputs,
-				   .ninputs = io->ninputs,
-				   .header_records = io->header_records,
-				   .header_first = io->header_first,
-				   .separator = sp__key_separator(f->opts.keys),
-				   .keys = f->opts.keys,
-				   .ahead = io->ahead,
-				   .stream = sp__env_reading(&f->env),
-				   .waits = &f->waits,
-				   .err = f->err };
-
-	o.stream.whole = true;
-	return o;
-}
-
-static int open_scan(struct firsts *f)
-{
-	struct sp__scan_opts o = scan_options(f);
-
-	return sp__scan_open(&f->scan, &o);
-}
-
 static int take_input(struct firsts *f);
+
+/* Reads all inputs from their beginning, in a state.  Returns SP_END or an error. */
+static int read_again(struct firsts *f, enum state state)
+{
+	int rc;
+
+	*f->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	f->state = state;
+	f->bytes = f->records = 0;
+	rc = sp__reread_scan(&f->input);
+	if (!rc)
+		rc = take_input(f);
+	return rc < 0 ? rc : SP_END;
+}
 
 static void tell_read(void *firsts, uint64_t bytes)
 {
 	struct firsts *f = firsts;
 
-	sp__progress_report(&f->progress, SP_PHASE_RUN_FORMATION, bytes, f->total_bytes);
+	sp__progress_report(&f->progress,
+			    f->state == WRITING ? SP_PHASE_MERGE : SP_PHASE_RUN_FORMATION, bytes,
+			    f->input.total_bytes);
 }
 
-/* SP_EUNSUP: the inputs have changed since the scan began, or it reads what has no name. */
-static int compare_inputs(const struct firsts *f)
+static int hash_parts(void *firsts, struct sp__parts *parts, uint64_t *bytes)
 {
-	for (size_t i = 0; i < f->io->ninputs; i++) {
-		const char *name = f->io->inputs[i];
-		struct stat now;
+	struct firsts *f = firsts;
+	int rc = sp__repeated_put_parts(&f->repeated, parts, f->input.total_bytes, tell_read, f);
 
-		if (!strcmp(name, "-") || stat(name, &now) || !sp__same_file(&now, &f->inputs[i]))
-			return SP_EUNSUP;
+	*bytes = sp__repeated_bytes(&f->repeated);
+	return rc;
+}
+
+/* Finds the keys that are repeated.  Returns 0; SP_EUNSUP: the sorts must do it; or an error. */
+static int find_repeated(struct firsts *f)
+{
+	int rc = sp__repeated_open(&f->repeated, &f->opts, f->share, f->seen.n, &f->env.budget,
+				   f->err);
+
+	if (rc)
+		return rc;
+	f->state = HASHING;
+	rc = sp__reread_put_parts(&f->input, &f->repeated.by_hash, hash_parts, f);
+	if (rc == SP_EUNSUP)
+		rc = read_again(f, HASHING);
+	if (!rc)
+		rc = sp__repeated_finish(&f->repeated);
+	return rc == SP__MISCUT ? SP_EUNSUP : rc;
+}
+
+/* Writes the first records of all inputs.  Returns as find_repeated(). */
+static int write_again(struct firsts *f)
+{
+	int rc = find_repeated(f);
+
+	if (!rc) {
+		f->already = f->written;
+		sp__runbuf_use(&f->seen, f->memory, f->share);
+		sp__runbuf_collapse_always(&f->seen);
+		f->seen.added = f->seen.dropped = (struct sp__tally){ 0 };
+		rc = read_again(f, WRITING);
 	}
-	return 0;
+	if (!rc && f->state == WRITING && !f->opts.top && f->records != f->repeated.records)
+		rc = sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
+	sp__repeated_close(&f->repeated);
+	return rc;
 }
 
 static int open_twosorts(struct firsts *f)
 {
+	f->state = SORTING;
 	return sp__twosorts_open(&f->twosorts, &f->opts, f->share, f->err);
 }
 
-static int put_parts(struct firsts *f, struct sp__parts *parts)
+/* Frees the table, whose records will be read again. */
+static void forget_table(struct firsts *f)
 {
-	int rc = sp__twosorts_put_parts(&f->twosorts, parts, f->total_bytes, tell_read, f);
+	f->seen.dropped = (struct sp__tally){ 0 };
+	free_table(f);
+}
 
-	f->bytes = sp__twosorts_bytes(&f->twosorts);
-	if (!rc)
-		rc = sp__parts_end(parts);
-	if (!rc && f->bytes != sp__parts_owed(parts))
-		rc = sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
+static int sort_parts(void *firsts, struct sp__parts *parts, uint64_t *bytes)
+{
+	struct firsts *f = firsts;
+	int rc;
+
+	forget_table(f);
+	rc = sp__twosorts_put_parts(&f->twosorts, parts, f->input.total_bytes, tell_read, f);
+	f->bytes = *bytes = sp__twosorts_bytes(&f->twosorts);
 	return rc;
 }
 
-/* Reads all inputs again by a scan, after parts were cut wrongly. */
-static int scan_again(struct firsts *f)
+/* Sorts all inputs by another scan. */
+static int sort_again(struct firsts *f)
 {
 	int rc;
 
-	*f->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	forget_table(f);
 	sp__twosorts_close(&f->twosorts);
-	sp__scan_close(f->scan);
-	f->scan = NULL;
-	f->bytes = 0;
-	rc = open_scan(f);
-	if (!rc)
-		rc = open_twosorts(f);
-	return rc ? rc : take_input(f);
-}
-
-/*
- * Puts the records of all inputs, read by parts, into the first sort.  Returns SP_END; SP_EUNSUP,
- * if the scan must go on; or an error.
- */
-static int sort_parts(struct firsts *f)
-{
-	struct sp__scan_opts o = scan_options(f);
-	struct sp__parts *parts;
-	int rc;
-
-	if (!f->total_bytes || !sp__sort_reads_parts(f->twosorts.by_key.sort, &o.stream))
-		return SP_EUNSUP;
-	rc = sp__parts_open(&parts, &o,
-			    sp__sort_part_bytes(f->twosorts.by_key.sort, f->total_bytes));
-	if (rc)
-		return rc;
-	rc = compare_inputs(f);
-	if (!rc) {
-		f->seen.dropped = (struct sp__tally){ 0 }; /* is counted again */
-		free_table(f);
-		rc = put_parts(f, parts);
-	}
-	sp__parts_counters(parts, &f->parts_io);
-	sp__parts_close(parts);
-	return rc == SP__MISCUT ? scan_again(f) : rc ? rc : SP_END;
+	rc = open_twosorts(f);
+	return rc ? rc : read_again(f, SORTING);
 }
 
 /* Puts the records of the full table into the first sort. */
@@ -254,14 +267,26 @@ static int put_seen(struct firsts *f)
 	return rc;
 }
 
-/* Returns SP_READY if the scan must go on; SP_END if all is in the first sort; or an error. */
-static int start_sorting(struct firsts *f)
+/*
+ * Called when the table is full.  Returns SP_READY if the scan must go on; SP_END if all records
+ * are written or in the first sort; or an error.
+ */
+static int leave_table(struct firsts *f)
 {
-	int rc = open_twosorts(f);
+	int rc = SP_EUNSUP;
 
+	if (f->state == SEEING && !f->hold && f->seen.n && sp__reread_same(&f->input))
+		rc = write_again(f);
+	if (rc != SP_EUNSUP)
+		return rc;
+	*f->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	sp__repeated_close(&f->repeated);
+	rc = open_twosorts(f);
 	if (rc)
 		return rc;
-	rc = sort_parts(f);
+	rc = sp__reread_put_parts(&f->input, &f->twosorts.by_key, sort_parts, f);
+	if (rc == SP__MISCUT || (rc == SP_EUNSUP && f->input.again))
+		return sort_again(f);
 	if (rc != SP_EUNSUP)
 		return rc;
 	rc = put_seen(f);
@@ -281,38 +306,93 @@ static int look_up(struct firsts *f, const struct sp_batch *batch, size_t *taken
 	return f->hold ? 0 : write_seen(f, before);
 }
 
-/* Returns SP_READY; SP_END if it has read all the rest; or an error. */
-static int take(struct firsts *f, const struct sp_batch *batch)
+/* The following return SP_READY; SP_END if all the rest is read; or an error. */
+
+/* Takes records of which all, or none, can have repeated keys. */
+static int take_slice(struct firsts *f, const struct sp_batch *slice, uint64_t records,
+		      int repeated)
+{
+	size_t taken = slice->bytes;
+	int rc = 0;
+
+	if (repeated < 0)
+		return sp__err(f->err, repeated, "allocate", NULL, -1);
+	if (repeated)
+		rc = look_up(f, slice, &taken);
+	else if (records)
+		rc = write_records(f, slice, records);
+	if (rc)
+		return rc;
+	f->records += records;
+	return taken == slice->bytes ? SP_READY : leave_table(f);
+}
+
+static int write_batch(struct firsts *f, const struct sp_batch *batch)
+{
+	const char *p = batch->data, *end = p + batch->bytes, *next;
+	struct sp_batch slice = { p, 0 };
+	uint64_t records = 0;
+	int rc = begin_result(f), repeated = 0, now;
+
+	rc = rc ? rc : SP_READY;
+	for (; rc == SP_READY && p < end; p = next) {
+		next = sp__rec_end(&f->opts.format, p, (size_t)(end - p));
+		now = sp__repeated_has(&f->repeated, p, (size_t)(next - p));
+		if (now != repeated) {
+			rc = take_slice(f, &slice, records, repeated);
+			slice = (struct sp_batch){ p, 0 };
+			records = 0;
+		}
+		repeated = now;
+		slice.bytes += (size_t)(next - p);
+		records++;
+	}
+	return rc == SP_READY ? take_slice(f, &slice, records, repeated) : rc;
+}
+
+static int see_batch(struct firsts *f, const struct sp_batch *batch)
 {
 	size_t taken = 0;
 	int rc = f->memory ? look_up(f, batch, &taken) : 0;
 
-	f->bytes += batch->bytes;
 	if (rc)
 		return rc;
 	if (f->memory && taken == batch->bytes)
 		return SP_READY;
-	rc = sp__twosorts_is_open(&f->twosorts) ? SP_READY : start_sorting(f);
+	rc = leave_table(f);
 	if (rc != SP_READY)
 		return rc;
 	rc = sp__twosorts_put(&f->twosorts, batch->data + taken, batch->bytes - taken);
 	return rc ? rc : SP_READY;
 }
 
+static int take(struct firsts *f, const struct sp_batch *batch)
+{
+	int rc = SP_READY;
+
+	f->bytes += batch->bytes;
+	if (f->state == SEEING)
+		return see_batch(f, batch);
+	if (f->state == WRITING)
+		return write_batch(f, batch);
+	rc = f->state == HASHING ? sp__repeated_put(&f->repeated, batch)
+				 : sp__twosorts_put(&f->twosorts, batch->data, batch->bytes);
+	return rc ? rc : SP_READY;
+}
+
 /* Reads the input, up to the record that completes the result. */
 static int take_input(struct firsts *f)
 {
-	struct sp__iter it = { f->scan, sp__scan_next };
 	struct sp_batch batch;
 	int rc;
 
-	while ((rc = sp__iter_next(&it, &f->waits, &batch)) == SP_READY) {
+	while ((rc = sp__reread_next(&f->input, &batch)) == SP_READY) {
 		rc = take(f, &batch);
 		if (rc != SP_READY || full(f))
 			return rc;
-		tell_read(f, sp__scan_bytes(f->scan));
+		tell_read(f, sp__scan_bytes(f->input.scan));
 	}
-	if (rc == SP_END && f->bytes != sp__scan_owed(f->scan))
+	if (rc == SP_END && f->bytes != sp__scan_owed(f->input.scan))
 		return sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
 	return rc;
 }
@@ -320,14 +400,15 @@ static int take_input(struct firsts *f)
 /* Writes the first records, except those that have been written before. */
 static int write_sorted(struct firsts *f)
 {
-	uint64_t already = f->written;
-	struct sp_batch records;
+	struct sp_batch batch;
+	uint64_t records;
 	int rc = sp__twosorts_finish(&f->twosorts);
 
+	f->already = f->written;
 	if (!rc)
 		rc = begin_result(f);
-	while (!rc && (rc = sp__twosorts_get(&f->twosorts, &records)) == SP_READY) {
-		rc = write_records(f, &records, &already);
+	while (!rc && (rc = sp__twosorts_get(&f->twosorts, &batch, &records)) == SP_READY) {
+		rc = write_records(f, &batch, records);
 		sp__progress_report(&f->progress, SP_PHASE_MERGE, f->written_bytes, f->bytes);
 	}
 	if (rc == SP_END && !f->opts.top && f->written != sp__twosorts_given(&f->twosorts))
@@ -358,7 +439,7 @@ static int open_table(struct firsts *f)
 	/* Without a byte key a record cannot be in the table. */
 	if (sp__ks(f->opts.keys)->form == SP__KEY_COLLATED)
 		return 0;
-	f->memory = sp__pages_alloc(f->share, f->total_bytes >= HUGE_BYTES);
+	f->memory = sp__pages_alloc(f->share, f->input.total_bytes >= HUGE_BYTES);
 	if (!f->memory)
 		return sp__err(f->err, -ENOMEM, "allocate", NULL, -1);
 	sp__budget_charge(&f->env.budget, f->share);
@@ -390,20 +471,13 @@ static int check(const struct firsts *f)
 
 static int open_all(struct firsts *f)
 {
-	bool all;
 	int rc = check(f);
 
 	if (rc < 0)
 		return rc;
-	f->total_bytes =
-		sp__inputs_bytes(f->io->inputs, f->io->ninputs, f->opts.run.decompress, &all);
-	if (!all)
-		f->total_bytes = 0;
-	f->inputs = calloc(f->io->ninputs, sizeof(*f->inputs));
-	if (!f->inputs)
-		return sp__err(f->err, -ENOMEM, "allocate", NULL, -1);
-	for (size_t i = 0; i < f->io->ninputs; i++)
-		(void)!stat(f->io->inputs[i], &f->inputs[i]);
+	rc = sp__reread_open(&f->input);
+	if (rc < 0)
+		return rc;
 	sp_sort_expect(&f->opts, f->io->inputs, f->io->ninputs);
 	rc = sp__env_open(&f->env, &f->opts.run, f->err);
 	f->share = SHARE(sp__working_memory(&f->opts.run, f->opts.run.memory_bytes)) & ~4095u;
@@ -412,7 +486,7 @@ static int open_all(struct firsts *f)
 	f->hold = !rc && must_hold(f);
 	if (!rc)
 		rc = open_table(f);
-	return rc ? rc : open_scan(f);
+	return rc ? rc : sp__reread_scan(&f->input);
 }
 
 static int run(struct firsts *f)
@@ -421,6 +495,7 @@ static int run(struct firsts *f)
 
 	if (!rc)
 		rc = take_input(f);
+	rc = sp__reread_check(&f->input, rc);
 	if (rc < 0)
 		return rc;
 	if (sp__twosorts_is_open(&f->twosorts))
@@ -445,14 +520,14 @@ static void note(struct firsts *f, struct sp_sort_stats *st)
 	else
 		(void)!sp_sort_plan(&f->opts, &st->plan, NULL);
 	sp__env_note(&f->env, &st->run, f->io->device_counters);
-	if (f->scan) {
-		sp__scan_counters(f->scan, &c);
-		sp__env_note_io(&st->run, &c);
-	}
-	sp__env_note_io(&st->run, &f->parts_io);
+	sp__reread_counters(&f->input, &c);
+	sp__env_note_io(&st->run, &c);
 	sp__result_counters(&f->result, &c);
 	sp__env_note_io(&st->run, &c);
-	st->records = sorted ? f->seen.dropped.records + st->records : f->seen.added.records;
+	sp__stats_join(st, &f->repeated.stats);
+	st->records = sorted		    ? f->seen.dropped.records + st->records
+		      : f->state == WRITING ? f->records
+					    : f->seen.added.records;
 	st->collapsed += f->seen.dropped.records;
 	st->output_records = f->written;
 	st->input_bytes = f->bytes;
@@ -474,15 +549,16 @@ int sp__firsts_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 			    .begin_ns = sp__now_ns() };
 	int rc, closed;
 
+	f.input = (struct sp__reread){ .opts = &f.opts, .io = io, .env = &f.env, .err = err };
 	rc = run(&f);
 	if (stats && f.env.opts)
 		note(&f, stats);
 	sp__result_close(&f.result);
-	sp__scan_close(f.scan);
 	sp__runbuf_release(&f.seen);
 	free_table(&f);
+	sp__repeated_close(&f.repeated);
 	sp__twosorts_close(&f.twosorts);
-	free(f.inputs);
+	sp__reread_close(&f.input);
 	closed = sp__env_close(&f.env);
 	return rc < 0 ? rc : closed;
 }

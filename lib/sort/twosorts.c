@@ -133,7 +133,7 @@ int sp__twosorts_finish(struct sp__twosorts *n)
 	return rc < 0 ? rc : sp_sort_finish(n->by_number.sort);
 }
 
-int sp__twosorts_get(struct sp__twosorts *n, struct sp_batch *records)
+int sp__twosorts_get(struct sp__twosorts *n, struct sp_batch *batch, uint64_t *records)
 {
 	const size_t head = n->numbering.head;
 	struct sp_batch numbered;
@@ -146,12 +146,14 @@ int sp__twosorts_get(struct sp__twosorts *n, struct sp_batch *records)
 	if (sp__bytes_reserve(&n->records, numbered.bytes, NULL))
 		return sp__err(n->err, -ENOMEM, "allocate", NULL, -1);
 	to = n->records.data;
+	*records = 0;
 	for (const char *end = p + numbered.bytes; p < end; p = next) {
 		next = sp__rec_end(&n->format, p, (size_t)(end - p));
 		memcpy(to, p + head, (size_t)(next - p) - head);
 		to += (size_t)(next - p) - head;
+		++*records;
 	}
-	*records = (struct sp_batch){ n->records.data, (size_t)(to - n->records.data) };
+	*batch = (struct sp_batch){ n->records.data, (size_t)(to - n->records.data) };
 	return SP_READY;
 }
 

@@ -42,8 +42,9 @@ SP_MUST_CHECK int sp__twosorts_put_parts(struct sp__twosorts *n, struct sp__part
 uint64_t sp__twosorts_bytes(const struct sp__twosorts *n);
 /* Ends the input. */
 SP_MUST_CHECK int sp__twosorts_finish(struct sp__twosorts *n);
-/* Returns SP_READY with the next first records, without numbers; SP_END; or an error. */
-SP_MUST_CHECK int sp__twosorts_get(struct sp__twosorts *n, struct sp_batch *records);
+/* Returns SP_READY with the next first records, without their numbers; SP_END; or an error. */
+SP_MUST_CHECK int sp__twosorts_get(struct sp__twosorts *n, struct sp_batch *batch,
+				   uint64_t *records);
 /* Returns the number of first records. */
 uint64_t sp__twosorts_given(const struct sp__twosorts *n);
 /* Sets the counters and the resources of both sorts. */

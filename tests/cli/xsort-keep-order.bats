@@ -140,6 +140,79 @@ refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 	[ -z "$(ls tmp)" ]
 }
 
+# written OPTION...: "in", also as standard input, by several memories and threads is "want"; sets
+# the temporary space of the last.
+written()
+{
+	local memory threads
+
+	for memory in 64K 2M; do
+		for threads in 1 2 8; do
+			"$xsort" -u --keep-order -S $memory -T tmp --parallel=$threads --stats=r.json "$@" in |
+				cmp - want
+			"$xsort" -u --keep-order -S $memory -T tmp --parallel=$threads "$@" <in | cmp - want
+			spilled=$(sed -n '/"spill": {/,/}/s/.*"peak_bytes": \(.*\),/\1/p' r.json)
+		done
+	done
+	[ -z "$(ls tmp)" ]
+}
+
+# A few lines are repeated: near, and as far as possible.
+@test "files with few repetitions are read again, and not sorted" {
+	local bytes spilled
+
+	seq 200000 | awk '{ print $1 * 7919 % 200003, "some text of a line" }' >lines
+	{ cat lines && shuf -n 300 --random-source=lines lines && tail -n 2 lines; } >in
+	bytes=$(wc -c <in)
+	cp lines want
+	written
+	[ "$spilled" -lt $((bytes / 2)) ]
+	written - in
+	{ cat in && printf 'no final newline'; } >a
+	{ cat lines && echo 'no final newline'; } >want
+	mv a in
+	written
+	written in
+	{ echo before && cat in; } >a
+	{ head -c 7 >/dev/null && "$xsort" -u --keep-order -S 1M - a -; } <a | cmp - <(cat want && echo before)
+	cp lines want
+	head -n -1 in >a && mv a in
+	written -k1,1n
+	[ "$spilled" -lt $((bytes / 2)) ]
+	tr '\n' '\0' <lines >want
+	tr '\n' '\0' <in >a
+	mv a in
+	written -z
+	[ "$spilled" -lt $((bytes / 2)) ]
+	sed 's/ /,"/; s/$/"/' lines >want
+	{ cat want && head -n 300 want | sed 's/some/other/'; } >in
+	written --csv -k1,1
+	[ "$spilled" -lt $((bytes / 2)) ]
+	head -n 150000 want >first && mv first want
+	written --csv -k1,1 --top=150000
+	awk '{ printf "%-12s", $1 }' lines >want
+	{ cat want && head -c 2400 want; } >in
+	written --record-size=12
+	# one record takes more than a table
+	{ cat lines && head -c 300000 /dev/zero | tr '\0' x && echo && tail -n 9 lines; } >in
+	{ cat lines && head -c 300000 /dev/zero | tr '\0' x && echo; } >want
+	written
+}
+
+@test "files that repeat more keys than the table holds are sorted" {
+	local bytes spilled
+
+	seq 100000 | awk '{ print $1 * 7919 % 100003, "some text of a line" }' >lines
+	{ cat lines && tac lines; } >in
+	cp lines want
+	written
+	[ "$spilled" -gt "$(wc -c <lines)" ]
+	# the keys fit at first: the lines repeated at the end are long
+	awk '{ print; if (NR % 100 == 0) long = long $0; if (NR % 2000 == 0) { print long, NR } }' lines >want
+	{ cat want && awk 'length > 100' want; } >in
+	written
+}
+
 @test "--top stops at the first records, and reads no more" {
 	repeats 60000 20000 >in
 	awk '!seen[$0]++' in >want

@@ -31,7 +31,18 @@ kept()
 	same want-kept $?
 }
 
+# Few lines come again.
+{ cat many && head -c 9000 many; } >rarely
+awk '!seen[$0]++' rarely >want-rarely
+
+rarely()
+{
+	"$xsort" -u --keep-order -S 2M -T tmp --parallel="${threads[$1 % 3]}" rarely >out 2>err
+	same want-rarely $?
+}
+
 seeds unique
 seeds counted
 seeds kept
+seeds rarely
 tap_done

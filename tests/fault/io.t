@@ -139,6 +139,11 @@ if [ -e "$shim" ]; then
 	sort again | uniq -c >counted-want
 	wanted=counted-want which='read write pwrite ftruncate' \
 		calls '-u --count in parts' -u --count -S 16M --run-size=512K --parallel=3 again
+	awk '!seen[$0]++' again >kept-want
+	wanted=kept-want which='open read write pread pwrite close' \
+		calls '-u --keep-order of keys that repeat' -u --keep-order -S 1M again
+	wanted=in which='open read write pread pwrite close' \
+		calls '-u --keep-order of others' -u --keep-order -S 512K in
 	calls 'with compression' -S 1M --engine=sync --spill-compression=lz4 in
 else
 	tap_skip 'failing calls' 'no shim in this build'

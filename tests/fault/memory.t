@@ -56,6 +56,8 @@ sweep 'a small sort' few
 sweep 'numbers, keys, unique' -k2,2n -k1,1 -u few
 sweep 'through temporary space' -S 1M in
 sweep 'through temporary space, compressed' -S 1M --spill-compression=zstd in
+sweep 'in the order of the input' -u --keep-order -S 512K in
+sweep 'in the order of the input, sorted' -u --keep-order -S 512K in in
 # Less would stay in memory.
 small=(-S 512K --run-size=32K --page-size=4K)
 sweep 'on a simulated machine' "${small[@]}" --volume=sim:linear,cache=64K,fs=group,files=both few-more

@@ -68,6 +68,10 @@ cut "$r" in "$xsort" --engine=sync -S 1M in
 cut "$r" in "$xsort" --engine=sync --direct=never --parallel=1 in
 cut "$r" in "$xsort" -u --count -k1,1 -S 1M in
 cut "$r" in "$xsort" --top=5 in
+awk '{ print NR, $0 }' in >different
+cut "$r" different "$xsort" -u --keep-order -S 512K --engine=sync different
+cut "$r" different "$xsort" -u --keep-order -S 512K --engine=sync --parallel=1 different
+cut "$r" in "$xsort" -u --keep-order -k2,2 -S 512K --engine=sync in
 cut "$r" headed "$xsort" --header headed
 cut "$r" in.csv "$xsort" --csv in.csv
 cut "$r" in.gz "$xsort" --decompress in.gz

@@ -6,10 +6,10 @@
  */
 #pragma once
 
+#include "base/bloom.h"
 #include "base/mem.h"
 #include "flow/iter.h"
 #include "join/hash/balance.h"
-#include "join/hash/bloom.h"
 #include "join/keys/keying.h"
 #include "join/plan/plan.h"
 #include "join/space/runread.h"

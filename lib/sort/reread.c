@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the inputs of a sort with keep_order (reread.h).
+ *
+ * A second reading must find the same records, so the inputs are compared with what they were
+ * before the first one: before another reading begins, and when all are over.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/whole.h"
+#include "flow/iter.h"
+#include "rec/key.h"
+#include "sort/reread.h"
+#include "sort/sort.h"
+
+static bool is_given(const char *name)
+{
+	return !strcmp(name, "-");
+}
+
+static int look(const char *name, struct stat *st)
+{
+	*st = (struct stat){ 0 };
+	return is_given(name) ? fstat(STDIN_FILENO, st) : stat(name, st);
+}
+
+int sp__reread_open(struct sp__reread *s)
+{
+	const struct sp_sort_io *io = s->io;
+	bool all;
+
+	s->total_bytes = sp__inputs_bytes(io->inputs, io->ninputs, s->opts->run.decompress, &all);
+	if (!all)
+		s->total_bytes = 0;
+	s->inputs = calloc(io->ninputs, sizeof(*s->inputs));
+	if (!s->inputs)
+		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	for (size_t i = 0; i < io->ninputs; i++)
+		(void)!look(io->inputs[i], &s->inputs[i]);
+	s->begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	return 0;
+}
+
+static void close_scan(struct sp__reread *s)
+{
+	sp__reread_counters(s, &s->closed);
+	sp__scan_close(s->scan);
+	s->scan = NULL;
+}
+
+void sp__reread_close(struct sp__reread *s)
+{
+	close_scan(s);
+	free(s->inputs);
+}
+
+void sp__reread_counters(const struct sp__reread *s, struct sp__io_counters *c)
+{
+	struct sp__io_counters now = { 0 };
+
+	if (s->scan)
+		sp__scan_counters(s->scan, &now);
+	*c = s->closed;
+	sp__io_add(c, &now);
+}
+
+static struct sp__scan_opts scan_options(struct sp__reread *s)
+{
+	const struct sp_sort_io *io = s->io;
+	struct sp__scan_opts o = { .format = s->opts->format,
+				   .inputs = io->inputs,
+				   .ninputs = io->ninputs,
+				   .header_records = io->header_records,
+				   .header_first = io->header_first,
+				   .separator = sp__key_separator(s->opts->keys),
+				   .keys = s->opts->keys,
+				   .ahead = io->ahead,
+				   .stream = sp__env_reading(s->env),
+				   .waits = &s->waits,
+				   .err = s->err };
+
+	o.stream.whole = true;
+	return o;
+}
+
+/* Another reading begins, so the present scan cannot go on if it reads standard input. */
+static int go_back(struct sp__reread *s)
+{
+	for (size_t i = 0; i < s->io->ninputs; i++) {
+		if (!is_given(s->io->inputs[i]))
+			continue;
+		s->again = true;
+		if (lseek(STDIN_FILENO, s->begin, SEEK_SET) < 0)
+			return sp__err(s->err, -errno, "read", "-", -1);
+	}
+	return 0;
+}
+
+int sp__reread_scan(struct sp__reread *s)
+{
+	struct sp__scan_opts o = scan_options(s);
+	int rc;
+
+	s->again |= s->scan != NULL;
+	close_scan(s);
+	rc = s->again ? go_back(s) : 0;
+	return rc ? rc : sp__scan_open(&s->scan, &o);
+}
+
+int sp__reread_next(struct sp__reread *s, struct sp_batch *batch)
+{
+	struct sp__iter it = { s->scan, sp__scan_next };
+
+	return sp__iter_next(&it, &s->waits, batch);
+}
+
+/* Returns the number of the first input that has changed since the first scan. */
+static size_t changed(const struct sp__reread *s, struct stat *now)
+{
+	size_t i = 0;
+
+	for (; i < s->io->ninputs; i++) {
+		if (look(s->io->inputs[i], now) < 0 || !sp__same_file(now, &s->inputs[i]))
+			break;
+	}
+	return i;
+}
+
+bool sp__reread_same(const struct sp__reread *s)
+{
+	struct stat now;
+
+	return s->total_bytes && changed(s, &now) == s->io->ninputs;
+}
+
+int sp__reread_check(const struct sp__reread *s, int rc)
+{
+	struct stat now;
+	size_t i = s->again ? changed(s, &now) : s->io->ninputs;
+
+	if (i == s->io->ninputs || (rc < 0 && rc != SP_EBALANCE))
+		return rc;
+	*s->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	return sp__file_changed((uint64_t)s->inputs[i].st_size, (uint64_t)now.st_size,
+				s->io->inputs[i], s->err);
+}
+
+int sp__reread_put_parts(struct sp__reread *s, const struct sp__sorter *sorter,
+			 sp__put_parts_fn *put, void *arg)
+{
+	struct sp__scan_opts o = scan_options(s);
+	struct sp__io_counters c;
+	struct sp__parts *parts;
+	uint64_t bytes;
+	int rc;
+
+	if (!sp__reread_same(s) || !sp__sort_reads_parts(sorter->sort, &o.stream))
+		return SP_EUNSUP;
+	rc = go_back(s);
+	if (rc)
+		return rc;
+	rc = sp__parts_open(&parts, &o, sp__sort_part_bytes(sorter->sort, s->total_bytes));
+	if (rc)
+		return rc;
+	rc = sp__reread_same(s) ? put(arg, parts, &bytes) : SP_EUNSUP;
+	if (!rc)
+		rc = sp__parts_end(parts);
+	if (!rc && bytes != sp__parts_owed(parts))
+		rc = sp__err(s->err, SP_EBALANCE, "sort", NULL, -1);
+	sp__parts_counters(parts, &c);
+	sp__io_add(&s->closed, &c);
+	sp__parts_close(parts);
+	return rc;
+}
