@@ -27,7 +27,7 @@ import time
 RUNS = int(os.environ.get("RUNS") or 3)
 SCALE = float(os.environ.get("BENCH_SCALE") or 1)
 DIR = os.path.abspath(os.environ.get("BENCH_DIR") or "build/bench")
-DATA = os.path.join(DIR, "data-peers")
+DATA = os.path.join(DIR, f"data-peers-{SCALE:g}")
 TEMP = os.path.join(DIR, "tmp")
 OUT = os.path.join(DIR, "peers.out")
 BIN = os.path.dirname(sys.executable)
