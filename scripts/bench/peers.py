@@ -135,31 +135,31 @@ def package_command(name, job, memory, files):
 
 
 def shell(text):
-    return ["sh", "-c", text]
+    return ["bash", "-o", "pipefail", "-c", text]
 
 
-def sort_of(name, memory):
-    """GNU's or uutils' sort, with the best memory for a cgroup of this size."""
+def sort_of(name, memory, sorts=1):
+    """GNU's or uutils' sort, with the best memory for a cgroup of this size and so many sorts."""
     program = f"{BIN}/sort" if name == "uutils" else SORT
-    share = 8 if name == "uutils" else 2  # more makes it fail or swap
+    share = 8 if name == "uutils" else 1 + sorts  # more makes it fail or swap
     return f"{program} --parallel=2 -S {memory // share // MB}M -T {TEMP}"
 
 
 def sorter_command(name, job, memory, files):
-    one, sort = files[0], sort_of(name, memory)
+    one, sort, half = files[0], sort_of(name, memory), sort_of(name, memory, 2)
     if job == "sort":
         return shell(f"{sort} {one} -o {OUT}")
     if job == "distinct":
         return shell(f"{sort} -u {one} -o {OUT}")
     if job == "firsts":
-        lines = f"cat -n {one} | {sort} -u -k2"
-        return shell(f"{lines} | {sort} -n | cut -f2- > {OUT}") if name == "gnu" else None
+        lines = f"cat -n {one} | {half} -u -k2"
+        return shell(f"{lines} | {half} -n | cut -f2- > {OUT}") if name == "gnu" else None
     if job == "count":
         return shell(f"{sort} {one} | uniq -c | sed 's/^ *//; s/ /|/' > {OUT}")
     if name == "uutils":
         return None
-    half = f"{SORT} --parallel=2 -S {memory // 3 // MB}M -T {TEMP} -t '|' -k1,1"
-    return shell(f"{half} {files[1]} > {TEMP}/two && {half} {one} | join -t '|' - {TEMP}/two > {OUT}")
+    by_key = f"{half} -t '|' -k1,1"
+    return shell(f"{by_key} {files[1]} > {TEMP}/two && {by_key} {one} | join -t '|' - {TEMP}/two > {OUT}")
 
 
 def own_command(job, memory, files):
