@@ -47,7 +47,14 @@ void filler_set(void *settings, const char *option, const char *text)
 
 void columns_add(struct settings *set, char *text)
 {
-	must(sp_join_form_add_columns(&set->form, text, &reason));
+	int rc = sp_join_form_add_columns(&set->form, text, &reason);
+
+	/* A file name: other tools have -o for their output. */
+	if (rc && reason.where && !strchr("0123456789", reason.where[0]) &&
+	    strpbrk(reason.where, "./"))
+		die("%s %s; to name the output, use --output=FILE", reason.text,
+		    quote(reason.where));
+	must(rc);
 }
 
 void separator_set(void *settings, const char *option, const char *text)
