@@ -67,6 +67,40 @@ void plot_open(struct gnuplot *g, const struct config *o, const char *what, cons
 	free(title);
 }
 
+void latency_range_add(struct latency_range *r, double seconds)
+{
+	if (!(seconds > 0))
+		return;
+	if (!(r->low > 0) || seconds < r->low)
+		r->low = seconds;
+	if (seconds > r->high)
+		r->high = seconds;
+}
+
+/* Returns the exponent of the largest power of ten that is not above value. */
+static int decade(double value)
+{
+	int exponent = 0;
+
+	for (; value < 1; value *= 10)
+		exponent--;
+	for (; value >= 10; value /= 10)
+		exponent++;
+	return exponent;
+}
+
+void plot_latency_axis(struct gnuplot *g, const struct latency_range *r)
+{
+	const int low = r->high > 0 ? decade(r->low) : -3;
+	const int high = r->high > 0 ? decade(r->high) + 1 : 0;
+
+	fprintf(g->in,
+		"set logscale y\n"
+		"set format y '%%.0s %%cs'\n"
+		"set yrange [1e%d:1e%d]\n",
+		low, high);
+}
+
 void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n)
 {
 	double all = 0;
@@ -90,25 +124,28 @@ void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n)
 
 /* Writes latencies; each decade of the axis has a tenth of the requests of the previous decade. */
 static void put_latencies(struct gnuplot *g, const struct sp_bench *bench, size_t class,
-			  uint64_t requests)
+			  uint64_t requests, struct latency_range *range)
 {
 	fprintf(g->in, "$latency%zu << EOD\n", class);
-	for (double rest = 1; rest * (double)requests >= 1; rest *= 0.9)
-		fprintf(g->in, "%.9g %.9g\n", 1 / rest,
-			(double)sp_bench_quantile(bench, class, 1 - rest) / 1e9);
+	for (double rest = 1; rest * (double)requests >= 1; rest *= 0.9) {
+		double latency = (double)sp_bench_quantile(bench, class, 1 - rest) / 1e9;
+
+		fprintf(g->in, "%.9g %.9g\n", 1 / rest, latency);
+		latency_range_add(range, latency);
+	}
 	fprintf(g->in, "EOD\n");
 }
 
-static void plot_latencies(struct gnuplot *g, const struct sp_bench_result *r)
+static void plot_latencies(struct gnuplot *g, const struct sp_bench_result *r,
+			   const struct latency_range *range)
 {
 	const char *before = "plot ";
 
+	plot_latency_axis(g, range);
 	fputs("set title 'Latency'\n"
 	      "set xlabel 'share of the requests that are not slower'\n"
 	      "unset ylabel\n"
-	      "set format y '%.0s %cs'\n"
-	      "set logscale xy\n"
-	      "set yrange [*:*]\n"
+	      "set logscale x\n"
 	      "set xtics ('50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '' 1e4, "
 	      "'99.999 %%' 1e5, '' 1e6)\n",
 	      g->in);
@@ -130,6 +167,7 @@ static void plot_latencies(struct gnuplot *g, const struct sp_bench_result *r)
 void plot_run(const struct config *o, const struct sp_bench *bench)
 {
 	const struct sp_bench_result *r = sp_bench_result(bench);
+	struct latency_range range = { 0 };
 	struct gnuplot g;
 	char name[32];
 
@@ -142,11 +180,11 @@ void plot_run(const struct config *o, const struct sp_bench *bench)
 	for (size_t i = 0; i < r->nclasses; i++) {
 		snprintf(name, sizeof(name), "class%zu", i);
 		gnuplot_string(&g, name, r->classes[i].name);
-		put_latencies(&g, bench, i, r->classes[i].requests);
+		put_latencies(&g, bench, i, r->classes[i].requests, &range);
 	}
-	put_latencies(&g, bench, r->nclasses, r->total.requests);
+	put_latencies(&g, bench, r->nclasses, r->total.requests, &range);
 	fputs("set xrange [1:*]\n", g.in);
-	plot_latencies(&g, r);
+	plot_latencies(&g, r, &range);
 	gnuplot_close(&g, o->plot);
 }
 
@@ -165,7 +203,8 @@ static void put_estimate(struct gnuplot *g, struct sp_benchset_estimate e, doubl
 		(isnan(e.high) ? e.value : e.high) / scale);
 }
 
-static void put_sweep(struct gnuplot *g, const struct sp_benchset_result *r)
+static void put_sweep(struct gnuplot *g, const struct sp_benchset_result *r,
+		      struct latency_range *range)
 {
 	fprintf(g->in, "$points << EOD\n");
 	for (size_t i = 0; i < r->npoints; i++) {
@@ -178,6 +217,9 @@ static void put_sweep(struct gnuplot *g, const struct sp_benchset_result *r)
 		put_estimate(g, p->total.latency_mean_ns, 1e9);
 		fprintf(g->in, " %.6g %.6g\n", (double)p->total.latency_p50_ns / 1e9,
 			(double)p->total.latency_p99_ns / 1e9);
+		latency_range_add(range, (double)p->total.latency_p50_ns / 1e9);
+		latency_range_add(range, p->total.latency_mean_ns.value / 1e9);
+		latency_range_add(range, (double)p->total.latency_p99_ns / 1e9);
 	}
 	fprintf(g->in, "EOD\n");
 }
@@ -199,12 +241,13 @@ static const char knee_points[] =
 
 void plot_sweep(const struct config *o, const struct sp_benchset_result *r)
 {
+	struct latency_range range = { 0 };
 	struct gnuplot g;
 
 	if (!any_request(o->plot, r))
 		return;
 	plot_open(&g, o, NULL, r->engine, (struct gnuplot_layout){ 1, 2, 1200, 500 });
-	put_sweep(&g, r);
+	put_sweep(&g, r, &range);
 	if (r->knees) {
 		put_knee(&g, "knee1", "latency knee", &r->latency_knee);
 		put_knee(&g, "knee2", "recommended", &r->recommended);
@@ -219,11 +262,9 @@ void plot_sweep(const struct config *o, const struct sp_benchset_result *r)
 	      g.in);
 	if (r->knees)
 		fputs(knee_points, g.in);
-	fputs("\n"
-	      "set title 'Latency'\n"
-	      "set format y '%.0s %cs'\n"
-	      "set logscale y\n"
-	      "set yrange [*:*]\n"
+	fputs("\n", g.in);
+	plot_latency_axis(&g, &range);
+	fputs("set title 'Latency'\n"
 	      "plot $points using 1:9 with linespoints ls 2 title 'p99', \\\n"
 	      "     $points using 1:5 with linespoints ls 1 title 'mean', \\\n"
 	      "     $points using 1:8 with linespoints ls 3 title 'p50'\n",

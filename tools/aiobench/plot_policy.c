@@ -33,15 +33,31 @@ static void put_depths(struct gnuplot *g, size_t i, const struct sp_bench_stats 
 	fprintf(g->in, "EOD\n");
 }
 
-static void put_run(struct gnuplot *g, size_t i, const struct sp_policy_result *r)
+/* Returns the critical reads; NULL: there are none in this load. */
+static const struct sp_bench_stats *critical_of(const struct sp_policy_result *r)
 {
 	const struct sp_bench_stats *c = &r->bench->classes[0];
 
+	return strcmp(c->name, "critical") ? NULL : c;
+}
+
+static void put_run(struct gnuplot *g, size_t i, const struct sp_policy_result *r)
+{
+	const struct sp_bench_stats *c = critical_of(r);
+
 	put_depths(g, i, &r->bench->total);
-	fprintf(g->in, "$gain%zu << EOD\n%.6g %.6g\nEOD\n", i, r->bandwidth_bytes_per_s / 1e6,
-		strcmp(c->name, "critical") ? r->idle * 100 : c->latency_mean_ns / 1e9);
-	fprintf(g->in, "name%zu = '%s%s'\n", i, sp_policy_submission_name(r->opts.submission),
-		r->opts.priorities ? ", priorities" : "");
+	fprintf(g->in, "$gain%zu << EOD\n", i);
+	if (!c)
+		fprintf(g->in, "%.6g %.6g\n", r->bandwidth_bytes_per_s / 1e6, r->idle * 100);
+	else if (c->requests)
+		fprintf(g->in, "%.6g %.6g\n", r->bandwidth_bytes_per_s / 1e6,
+			c->latency_mean_ns / 1e9);
+	else
+		fputs("NaN NaN\n", g->in);
+	fprintf(g->in, "EOD\nname%zu = '%s%s%s'\n", i,
+		sp_policy_submission_name(r->opts.submission),
+		r->opts.priorities ? ", priorities" : "",
+		c && !c->requests ? ": none completed" : "");
 }
 
 /*
@@ -74,6 +90,14 @@ static void plot_runs(struct gnuplot *g, const struct sp_policy *const *p, size_
 static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_t n,
 		      enum sp_policy_load load, bool critical)
 {
+	struct latency_range range = { 0 };
+
+	for (size_t i = 0; critical && i < n; i++) {
+		const struct sp_policy_result *r = sp_policy_result(p[i]);
+
+		if (load_of(p[i]) == load && critical_of(r))
+			latency_range_add(&range, critical_of(r)->latency_mean_ns / 1e9);
+	}
 	fprintf(g->in,
 		"set title '%s: outstanding requests'\n"
 		"set xlabel 'outstanding'\n"
@@ -95,11 +119,10 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 		"set xrange [0:*]\n"
 		"set key\n",
 		sp_policy_load_name(load));
+	if (critical)
+		plot_latency_axis(g, &range);
 	fputs(critical ? "set ylabel 'critical reads, mean latency'\n"
-			 "set logscale y\n"
-			 "set format y '%.0s %cs'\n"
-			 "set yrange [*:*]\n"
-			 "set offsets 0, graph 0.1, graph 0.1, graph 0.1\n"
+			 "set offsets 0, graph 0.1, 0, 0\n"
 		       : "set ylabel 'nothing outstanding, % of the time'\n"
 			 "set yrange [0:*]\n"
 			 "set offsets 0, graph 0.1, graph 0.1, 0\n",

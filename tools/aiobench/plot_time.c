@@ -49,6 +49,8 @@ void time_series_add(struct time_series *s, const struct sp_bench_interval *i)
 
 void plot_time(struct gnuplot *g, const struct time_series *s)
 {
+	struct latency_range range = { 0 };
+
 	fprintf(g->in, "$time << EOD\n");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct time_point *p = &s->points[i];
@@ -61,6 +63,8 @@ void plot_time(struct gnuplot *g, const struct time_series *s)
 			fprintf(g->in, "%.6g %.6g\n", (double)p->p99_ns / 1e9, p->p50_ns / 1e9);
 		else
 			fprintf(g->in, "NaN NaN\n");
+		latency_range_add(&range, (double)p->p99_ns / 1e9);
+		latency_range_add(&range, p->p50_ns / 1e9);
 	}
 	fputs("EOD\n"
 	      "set xlabel 's'\n"
@@ -72,11 +76,10 @@ void plot_time(struct gnuplot *g, const struct time_series *s)
 	      "plot $time using 1:2 with linespoints ls 1\n"
 	      "set title 'Latency over time'\n"
 	      "unset ylabel\n"
-	      "set logscale y\n"
-	      "set yrange [*:*]\n"
-	      "set format y '%.0s %cs'\n"
-	      "set key\n"
-	      "plot $time using 1:3 with linespoints ls 2 title 'p99', \\\n"
+	      "set key\n",
+	      g->in);
+	plot_latency_axis(g, &range);
+	fputs("plot $time using 1:3 with linespoints ls 2 title 'p99', \\\n"
 	      "     $time using 1:4 with linespoints ls 1 title 'p50'\n"
 	      "unset key\n"
 	      "unset logscale y\n",
