@@ -34,6 +34,7 @@ void sp__point_locate(const struct sp__cubefile *c, const uint64_t *x, struct sp
 	}
 	p->offset += cell[0] % c->superblock.extent_cells * c->cell_bytes;
 	p->block = extent_block(c, cell);
+	p->count = 1;
 }
 
 /* Sets x to the coordinates of the element of a point. */
@@ -214,7 +215,7 @@ static int apply_points(struct sp__change *ch)
 			uint8_t *to = ch->extents[i].data + ch->points->offset;
 
 			if (!ch->sum)
-				memcpy(to, value, s->element_bytes);
+				memcpy(to, value, ch->points->count * s->element_bytes);
 			else if (!sp__value_add(&sp__value_types[s->type], to, value))
 				return sum_error(ch, ch->points);
 		}

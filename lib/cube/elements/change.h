@@ -19,11 +19,15 @@
 #include "cube/file/extents.h"
 #include "cube/file/transfer.h"
 
+/* Elements that follow each other, in an extent and in their values. */
 struct sp__point {
-	uint64_t block;	 /* block of the first cell of its extent */
-	uint64_t offset; /* offset of the element in the extent */
-	uint64_t index;	 /* index of its value, in order of arrival */
+	uint64_t block;	      /* block of the first cell of their extent */
+	uint64_t offset : 40; /* offset of the first element in the extent */
+	uint64_t count	: 24; /* elements */
+	uint64_t index;	      /* index of the first value, in order of arrival */
 };
+
+#define SP__POINT_COUNT_MAX ((UINT64_C(1) << 24) - 1)
 
 struct sp__pointextent {
 	uint64_t block; /* block of its first cell */
@@ -36,7 +40,7 @@ struct sp__pointextent {
 struct sp__change {
 	struct sp__cubefile *file;
 	struct sp_errinfo *err;
-	bool sum;		       /* add values to their elements */
+	bool sum;		       /* add values to their elements, one of each point */
 	bool repeatable;	       /* a repeated load sets all changed elements again */
 	bool again;		       /* this is a repeated load */
 	bool logged;		       /* one extent, which goes to the log of puts first */
@@ -51,7 +55,7 @@ struct sp__change {
 	const uint8_t *values;
 };
 
-/* Sets the location of an element; index stays. */
+/* Sets the location of one element; index stays. */
 void sp__point_locate(const struct sp__cubefile *c, const uint64_t *x, struct sp__point *p);
 
 /*

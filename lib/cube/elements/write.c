@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a box of elements from memory, as a load from CSV changes a cube in place: elements are
- * located, a batch at a time, and merged into their extents.
+ * Writes a box of elements from memory, as a load from CSV changes a cube in place: rows of tiles
+ * are located, a batch at a time, and merged into their extents.
  *
  * States: while extents change, the superblock says that points are being loaded, so an
  * interrupted write can be repeated.  A repeated write ends as a load from CSV, which checks that
@@ -56,22 +56,22 @@ static void close_writing(struct writing *w)
 	sp__budget_credit(&w->file->env.budget, w->charged);
 }
 
-/* Locates the next elements, as many as fit.  Inside a row of a tile they follow each other. */
+/* Locates the next elements, as many as fit.  Those of one row of a tile are one point. */
 static size_t locate_batch(struct writing *w)
 {
 	const struct sp_cube_shape *s = &w->file->superblock.shape;
 	size_t n = 0;
 
-	for (; n < w->capacity && w->next < w->total; n++, w->next++) {
+	for (; n < w->capacity && w->next < w->total; n++) {
 		struct sp__point *p = &w->points[n];
+		uint64_t row =
+			sp__min(s->tile[0] - w->x[0] % s->tile[0], w->box->hi[0] - w->x[0] + 1);
 
-		if (n && w->x[0] > w->box->lo[0] && w->x[0] % s->tile[0]) {
-			*p = p[-1];
-			p->offset += s->element_bytes;
-		} else {
-			sp__point_locate(w->file, w->x, p);
-		}
+		sp__point_locate(w->file, w->x, p);
 		p->index = w->next;
+		p->count = row = sp__min(row, SP__POINT_COUNT_MAX);
+		w->next += row;
+		w->x[0] += row - 1;
 		(void)sp__box_next(w->box, 0, s->ndims, w->x);
 	}
 	return n;
@@ -82,11 +82,12 @@ static int write_batches(struct writing *w, struct sp_cube_stats *stats)
 	int rc = 0;
 
 	while (!rc && w->next < w->total) {
+		uint64_t before = w->next;
 		size_t n = locate_batch(w);
 
 		sp__charge_sorting(&w->file->env, n);
 		rc = sp__pointmerge_points(&w->merge, w->points, n, w->elements);
-		stats->elements += n;
+		stats->elements += w->next - before;
 	}
 	return rc;
 }
