@@ -2,7 +2,8 @@
 /*
  * Finds the ends of members.
  *
- * A frame of zstd or lz4 is walked from block to block, as far as its bytes are there.
+ * A frame of zstd or lz4, and a stream of xz, is walked from block to block, as far as its bytes are
+ * there.
  */
 #include <string.h>
 #include "pack/member.h"
@@ -209,6 +210,116 @@ static enum sp__member_state measure_lz4(struct sp__member *m, const unsigned ch
 	return m->ended ? state(m, bytes) : SP__MEMBER_PARTIAL;
 }
 
+/* xz. */
+
+#define XZ_MAGIC_BYTES 6
+#define XZ_HEAD 12    /* of a stream, and its foot */
+#define XZ_SIZES 0xC0 /* flags of a block: it has both sizes */
+#define XZ_LZMA2 0x21
+#define XZ_SIZE_MAX (UINT64_C(1) << 48)
+
+static uint64_t to_four(uint64_t bytes)
+{
+	return (bytes + 3) & ~UINT64_C(3);
+}
+
+/* Reads a number of seven bits per byte.  Returns the place behind it, or NULL: it goes on. */
+static const unsigned char *xz_number(const unsigned char *p, const unsigned char *end, uint64_t *n)
+{
+	*n = 0;
+	for (unsigned shift = 0; p && p < end && shift < 63; shift += 7) {
+		*n |= (uint64_t)(*p & 0x7f) << shift;
+		if (!(*p++ & 0x80))
+			return p;
+	}
+	return NULL;
+}
+
+/* Returns the memory of the dictionary of a block, or 0; p: its filters. */
+static uint64_t xz_dictionary(const unsigned char *p, const unsigned char *end, unsigned filters)
+{
+	uint64_t id, properties, bytes = 0;
+
+	while (filters--) {
+		p = xz_number(p, end, &id);
+		p = xz_number(p, end, &properties);
+		if (!p || properties > (uint64_t)(end - p))
+			return 0;
+		if (id == XZ_LZMA2 && properties == 1 && *p < 40)
+			bytes = (uint64_t)(2 | (*p & 1)) << (*p / 2 + 11);
+		p += properties;
+	}
+	return bytes;
+}
+
+/* Adds a block whose header is there. */
+static enum sp__member_state add_xz_block(struct sp__member *m, const unsigned char *block,
+					  size_t header, unsigned check)
+{
+	const unsigned char *end = block + header - 4, *p = block + 2;
+	uint64_t packed, unpacked, dictionary;
+
+	if ((block[1] & XZ_SIZES) != XZ_SIZES)
+		return SP__MEMBER_UNKNOWN;
+	p = xz_number(p, end, &packed);
+	p = xz_number(p, end, &unpacked);
+	dictionary = p ? xz_dictionary(p, end, (block[1] & 3) + 1) : 0;
+	if (!dictionary || packed > XZ_SIZE_MAX || unpacked > XZ_SIZE_MAX)
+		return SP__MEMBER_UNKNOWN;
+	m->packed_bytes += header + to_four(packed) + check;
+	m->unpacked_bytes += unpacked;
+	if (m->memory_bytes < dictionary + SP__XZ_BESIDE)
+		m->memory_bytes = dictionary + SP__XZ_BESIDE;
+	return SP__MEMBER_WHOLE;
+}
+
+/* Adds the index, if all of it is there, and the foot. */
+static enum sp__member_state add_xz_index(struct sp__member *m, const unsigned char *index,
+					  const unsigned char *end)
+{
+	const unsigned char *p = index + 1;
+	uint64_t records, n;
+
+	p = xz_number(p, end, &records);
+	for (; p && records; records--) {
+		p = xz_number(p, end, &n);
+		p = xz_number(p, end, &n);
+	}
+	if (!p)
+		return SP__MEMBER_PARTIAL;
+	m->packed_bytes += to_four((uint64_t)(p - index)) + 4 + XZ_HEAD;
+	m->ended = true;
+	return SP__MEMBER_WHOLE;
+}
+
+static enum sp__member_state measure_xz(struct sp__member *m, const unsigned char *data,
+					size_t bytes)
+{
+	static const unsigned char checks[16] = { 0,  4,  4,  4,  8,  8,  8,  16,
+						  16, 16, 32, 32, 32, 64, 64, 64 };
+	enum sp__member_state s = SP__MEMBER_WHOLE;
+
+	if (bytes < XZ_HEAD)
+		return SP__MEMBER_PARTIAL;
+	if (memcmp(data, "\xfd\x37zXZ", XZ_MAGIC_BYTES))
+		return SP__MEMBER_UNKNOWN;
+	if (!m->begun)
+		m->packed_bytes = XZ_HEAD;
+	m->begun = true;
+	while (s == SP__MEMBER_WHOLE && !m->ended && m->packed_bytes < bytes) {
+		const unsigned char *p = data + m->packed_bytes;
+		const size_t header = 4 * ((size_t)*p + 1);
+
+		if (!*p)
+			s = add_xz_index(m, p, data + bytes);
+		else if (header > bytes - m->packed_bytes)
+			s = SP__MEMBER_PARTIAL;
+		else
+			s = add_xz_block(m, p, header, checks[data[7] & 15]);
+	}
+	return s != SP__MEMBER_WHOLE ? s : m->ended ? state(m, bytes) : SP__MEMBER_PARTIAL;
+}
+
 /* All formats. */
 
 static enum sp__member_state measure_skippable(struct sp__member *m, const unsigned char *data,
@@ -227,7 +338,9 @@ enum sp__member_state sp__member_measure(struct sp__member *m, enum sp_packed *f
 
 	if (*format == SP_PACKED_GZIP)
 		return measure_gzip(m, data, bytes);
-	if (*format == SP_PACKED_NONE || *format == SP_PACKED_XZ)
+	if (*format == SP_PACKED_XZ)
+		return measure_xz(m, data, bytes);
+	if (*format == SP_PACKED_NONE)
 		return SP__MEMBER_UNKNOWN;
 	if (bytes < MAGIC_BYTES)
 		return SP__MEMBER_PARTIAL;

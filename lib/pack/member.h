@@ -5,6 +5,8 @@
  *	zstd	frames and skippable frames: the headers of the blocks
  *	lz4	frames and skippable frames: the sizes of the blocks
  *	gzip	members with their size in the extra field: BGZF (field BC), MiGz (MZ)
+ *	xz	streams whose blocks have both sizes in their headers, as the programs xz -T and
+ *		pixz write them
  *
  * The sizes are those that a member claims; unpacking verifies them.
  *
@@ -53,6 +55,8 @@ uint64_t sp__zstd_window(const unsigned char *head);
 unsigned sp__lz4_block(const unsigned char *head);
 #define SP__LZ4_HEAD 6
 #define SP__LZ4_BESIDE (200u << 10) /* memory of a decoder in addition to two blocks */
+
+#define SP__XZ_BESIDE (200u << 10) /* memory of a decoder in addition to its dictionary */
 
 /*
  * The header of a MiGz member: gzip's, with an extra field of one subfield, MZ, whose four bytes

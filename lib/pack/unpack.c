@@ -54,6 +54,8 @@ struct sp__decoder {
 #endif
 #ifdef SP_HAVE_LZMA
 	lzma_stream xz;
+	bool within;	  /* a stream */
+	unsigned padding; /* bytes of it behind the last stream, modulo 4 */
 #endif
 };
 
@@ -239,7 +241,7 @@ static int open_lz4(struct sp__decoder *u)
 /* xz. */
 
 #ifdef SP_HAVE_LZMA
-static int run_xz(struct sp__decoder *u, struct sp__packspan *span, lzma_action action)
+static int run_xz(struct sp__decoder *u, struct sp__packspan *span)
 {
 	lzma_ret rc;
 
@@ -247,7 +249,7 @@ static int run_xz(struct sp__decoder *u, struct sp__packspan *span, lzma_action 
 	u->xz.avail_in = span->in_bytes;
 	u->xz.next_out = (uint8_t *)span->out;
 	u->xz.avail_out = span->out_free;
-	rc = lzma_code(&u->xz, action);
+	rc = lzma_code(&u->xz, LZMA_RUN);
 	sp__packspan_advance(span, span->in_bytes - u->xz.avail_in,
 			     span->out_free - u->xz.avail_out);
 	u->whole = rc == LZMA_STREAM_END;
@@ -258,29 +260,42 @@ static int run_xz(struct sp__decoder *u, struct sp__packspan *span, lzma_action 
 	return rc == LZMA_OK || rc == LZMA_STREAM_END || rc == LZMA_BUF_ERROR ? 0 : damaged(u);
 }
 
-static int step_xz(struct sp__decoder *u, struct sp__packspan *span)
+/* Starts a stream; the first one, or again. */
+static int begin_xz(struct sp__decoder *u)
 {
-	return run_xz(u, span, LZMA_RUN);
+	return lzma_stream_decoder(&u->xz, u->memory.bytes, LZMA_TELL_UNSUPPORTED_CHECK) == LZMA_OK
+		       ? 0
+		       : no_memory(u);
 }
 
-/* The library only reports an incomplete stream if it knows that the input has ended. */
-static int end_xz(struct sp__decoder *u)
+/* Zeros can follow a stream, four or a multiple. */
+static int step_xz(struct sp__decoder *u, struct sp__packspan *span)
 {
-	struct sp__packspan nothing = { 0 };
-	char byte;
+	int rc = 0;
 
-	nothing.in = nothing.out = &byte;
-	return run_xz(u, &nothing, LZMA_FINISH);
+	for (; !u->within && span->in_bytes && !*span->in; sp__packspan_advance(span, 1, 0)) {
+		u->padding = (u->padding + 1) % 4;
+		u->whole = !u->padding;
+	}
+	if (!span->in_bytes && !u->within)
+		return 0;
+	if (!u->within) {
+		if (u->padding)
+			return damaged(u);
+		rc = begin_xz(u);
+		u->within = !rc;
+	}
+	if (!rc)
+		rc = run_xz(u, span);
+	u->within = !u->whole;
+	return rc;
 }
 
 static int open_xz(struct sp__decoder *u)
 {
 	u->xz = (lzma_stream)LZMA_STREAM_INIT;
 	u->step = step_xz;
-	return lzma_stream_decoder(&u->xz, u->memory.bytes,
-				   LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK) == LZMA_OK
-		       ? 0
-		       : no_memory(u);
+	return begin_xz(u);
 }
 #endif
 
@@ -445,14 +460,8 @@ int sp__decoder_members(struct sp__decoder *u, struct sp__packspan *span)
 
 int sp__decoder_end(struct sp__decoder *u)
 {
-	int rc = 0;
-
-#ifdef SP_HAVE_LZMA
-	if (u->format == SP_PACKED_XZ)
-		rc = end_xz(u);
-#endif
-	if (rc || u->whole)
-		return rc;
+	if (u->whole)
+		return 0;
 	return sp__errf(u->err, SP_EFORMAT, "read", u->name, -1,
 			"the file ends before its %s data does", sp_packed_name(u->format));
 }

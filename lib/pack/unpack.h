@@ -51,7 +51,7 @@ SP_MUST_CHECK int sp__decoder_new(struct sp__decoder **u, enum sp_packed format,
 void sp__decoder_free(struct sp__decoder *u); /* accepts NULL */
 
 /*
- * Unpacks until a member ends (returns 1; xz: never), or until the input or the output space is
+ * Unpacks until a member ends (returns 1), or until the input or the output space is
  * exhausted (returns 0).  If it returns 0 and output space is left, all output of the input has
  * been written.  Errors: SP_EFORMAT; SP_EBUDGET: more memory is needed; -ENOMEM.
  */

@@ -182,6 +182,47 @@ fails() # ARGUMENT...
 	done
 }
 
+# as_xz FILE: the result is that of the program xz, or both fail.
+as_xz()
+{
+	rm -f out
+	if xz -dc "$1" >content 2>/dev/null; then
+		"$xsort" --decompress=xz --parallel=3 -o out "$1"
+		sort content | cmp - out
+	else
+		fails --decompress=xz --parallel=3 "$1"
+		[[ $(<err) == "xsort: $1: "* ]]
+	fi
+}
+
+@test "xz streams with sizes in their blocks, and padding, are read as xz reads them" {
+	local zeros='head -c 4 /dev/zero'
+
+	seq 12 | awk '{ print $1 * 17 % 41 }' >small
+	{ xz -cT2 --block-size=20 small; $zeros; xz -cT2 small; $zeros; } >p
+	xz --list -vv p | grep -q ' Blocks: *3'
+	as_xz p
+	read -ra was <<<"$(od -An -v -tu1 p | tr -s '\n' ' ')"
+	for ((i = 0; i < ${#was[@]}; i += step)); do
+		printf -v byte '\\x%x' $(((${was[i]} + 1 + RANDOM % 255) % 256))
+		# shellcheck disable=SC2059 # a byte
+		{ head -c "$i" p; printf "$byte"; tail -c "+$((i + 2))" p; } >bad
+		as_xz bad
+		[ "$i" = 0 ] || { head -c "$i" p >short && as_xz short; }
+	done
+	{ cat p; head -c 3 /dev/zero; } >bad
+	as_xz bad
+	{ cat p; head -c 3 /dev/zero; xz -c small; } >bad
+	as_xz bad
+	split -n l/30 in part.
+	for part in part.*; do xz -1cT2 --block-size=20K "$part"; [[ $part != *[ae] ]] || $zeros; done >q
+	for n in 1 2 3 16; do
+		"$xsort" --decompress --parallel=$n q | cmp - sorted
+		cat q | "$xsort" --decompress --parallel=$n | cmp - sorted
+		"$xsort" --decompress --parallel=$n -S 12M q | cmp - sorted
+	done
+}
+
 @test "results in each format, onto a file, a pipe and parts" {
 	for f in $formats; do
 		"$xsort" --compress-output=$f in | unpack $f | cmp - sorted
