@@ -518,9 +518,12 @@ bool sp__unpacking_wanted(int fd, const struct sp__rstream_opts *opts)
 	    !S_ISREG(st.st_mode))
 		return opts->unpack != SP_PACKED_NONE;
 	at = lseek(fd, 0, SEEK_CUR);
-	n = at < 0 ? 0 : pread(fd, magic, sizeof(magic), at);
-	return n > 0 && (sp_packed_by_magic(magic, (size_t)n) != SP_PACKED_NONE ||
-			 sp_packed_foreign(magic, (size_t)n));
+	n = at < 0 ? -1 : pread(fd, magic, sizeof(magic), at);
+	/* Reading it to unpack it will tell, or fail, too. */
+	if (n < 0)
+		return true;
+	return sp_packed_by_magic(magic, (size_t)n) != SP_PACKED_NONE ||
+	       sp_packed_foreign(magic, (size_t)n);
 }
 
 /* Keeps the first error, and returns it as the caller's. */

@@ -10,8 +10,8 @@
 #include "msg.h"
 #include "packedwarn.h"
 
-/* Reads the beginning of a regular file.  Returns the number of bytes. */
-static size_t beginning(const char *name, char magic[SP_PACKED_MAGIC_BYTES])
+/* Reads the beginning of a regular file.  Returns the number of bytes; -1: it cannot be read. */
+static ssize_t beginning(const char *name, char magic[SP_PACKED_MAGIC_BYTES])
 {
 	bool standard = !strcmp(name, "-");
 	struct stat st;
@@ -27,7 +27,7 @@ static size_t beginning(const char *name, char magic[SP_PACKED_MAGIC_BYTES])
 		n = pread(fd, magic, SP_PACKED_MAGIC_BYTES, at);
 	if (!standard && fd >= 0)
 		close(fd);
-	return n > 0 ? (size_t)n : 0;
+	return n;
 }
 
 bool packedwarn_possible(const char *name)
@@ -35,17 +35,21 @@ bool packedwarn_possible(const char *name)
 	char magic[SP_PACKED_MAGIC_BYTES];
 	bool standard = !strcmp(name, "-");
 	struct stat st;
+	ssize_t bytes;
 
 	if (standard ? fstat(STDIN_FILENO, &st) : stat(name, &st))
 		return false;
-	return !S_ISREG(st.st_mode) ||
-	       sp_packed_by_magic(magic, beginning(name, magic)) != SP_PACKED_NONE;
+	if (!S_ISREG(st.st_mode))
+		return true;
+	bytes = beginning(name, magic);
+	return bytes < 0 || sp_packed_by_magic(magic, (size_t)bytes) != SP_PACKED_NONE;
 }
 
 bool packedwarn_input(const char *name, const char *option)
 {
 	char magic[SP_PACKED_MAGIC_BYTES];
-	size_t bytes = beginning(name, magic);
+	ssize_t n = beginning(name, magic);
+	size_t bytes = n > 0 ? (size_t)n : 0;
 	enum sp_packed format = sp_packed_by_magic(magic, bytes);
 	const char *foreign = sp_packed_foreign(magic, bytes);
 
