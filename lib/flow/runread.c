@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Splits the chunks of a spilled partition into records. */
+/* Splits the chunks of a run into records. */
 #include "base/err.h"
-#include "join/space/runread.h"
+#include "flow/runread.h"
 
 void sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__run *run,
 		      const struct sp_recfmt *format, bool last_time, void *mem, size_t mem_bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a spilled partition from its beginning to its end, in batches of whole records.
+ * Reads a run from its beginning to its end, in batches of whole records.
  */
 #pragma once
 

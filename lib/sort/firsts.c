@@ -5,17 +5,13 @@
  * Algorithm: a table of keys (records/distinct.h) shows whether a record is the first one with its
  * key; then it is written immediately.
  *
- * When the table is full and the inputs are files, the keys of all records are hashed, which finds
- * those that are repeated (repeated.h).  If these fit in the table, the inputs are read again:
- * records whose keys are not repeated are written, and the table shows the first ones of the
- * others.  For records that are all different this takes a quarter of the processor time of the two
- * sorts, and 8 bytes of temporary space per record.
- *
- * Otherwise two sorts find the first records (twosorts.h).  If the inputs can be read by parts
- * (flow/parts.h), the threads of the first sort number and sort all of their records.  If not, the
- * records of the table are put into it, and then the rest of the input.
- *
- * Records that have been written come first each time and are passed over.
+ * When the table is full, the keys of all records are hashed, which finds those that are repeated
+ * (repeated.h).  If these fit in the table, the records are read again (reread.h): those whose keys
+ * are not repeated are written, and the table shows the first ones of the others.  For records that
+ * are all different this takes a third of the processor time of the two sorts, and 8 bytes of
+ * temporary space per record; for a pipe, also space for the records.  Otherwise, and for a pipe
+ * that soon repeats most keys, two sorts find the first records (twosorts.h).  Records that have
+ * been written come first each time and are passed over.
  *
  * States: seeing (the table has all keys), hashing, writing (the table has the repeated keys),
  * sorting (the sorts are open).
@@ -44,6 +40,7 @@
 #include "sort/state.h"
 
 #define SHARE(bytes) ((bytes) / 16 * 7)
+#define SPOOL_SHARE 8
 #define HUGE_BYTES (UINT64_C(16) << 20)
 
 enum state { SEEING, HASHING, WRITING, SORTING };
@@ -68,6 +65,8 @@ struct firsts {
 	struct sp__twosorts twosorts;
 
 	uint64_t bytes, records; /* of this reading */
+	uint64_t input_bytes;	 /* of the first one, if a spool is read again */
+	uint64_t before;	 /* records that the full table has dropped */
 	uint64_t already;	 /* records that come again, after they have been written */
 	uint64_t written, written_bytes;
 };
@@ -120,7 +119,7 @@ static int begin_result(struct firsts *f)
 	writing = sp__env_writing(&f->env);
 	writing.expected_bytes = f->hold ? 0 : f->input.total_bytes;
 	rc = sp__result_begin(&f->result, &writing);
-	sp__scan_header(f->input.scan, &header);
+	sp__reread_header(&f->input, &header);
 	return rc < 0 ? rc : sp__result_put_header(&f->result, &header);
 }
 
@@ -181,27 +180,28 @@ static int hash_parts(void *firsts, struct sp__parts *parts, uint64_t *bytes)
 	return rc;
 }
 
-/* Finds the keys that are repeated.  Returns 0; SP_EUNSUP: the sorts must do it; or an error. */
-static int find_repeated(struct firsts *f)
+static int open_repeated(struct firsts *f, size_t share)
 {
-	int rc = sp__repeated_open(&f->repeated, &f->opts, f->share, f->seen.n, &f->env.budget,
-				   f->err);
-
-	if (rc)
-		return rc;
 	f->state = HASHING;
-	rc = sp__reread_put_parts(&f->input, &f->repeated.by_hash, hash_parts, f);
+	return sp__repeated_open(&f->repeated, &f->opts, share, f->seen.n, &f->env.budget, f->err);
+}
+
+/* Hashes the keys of all inputs.  Returns 0; SP_EUNSUP: the sorts must read them; or an error. */
+static int hash_inputs(struct firsts *f)
+{
+	int rc = open_repeated(f, f->share);
+
+	if (!rc)
+		rc = sp__reread_put_parts(&f->input, &f->repeated.by_hash, hash_parts, f);
 	if (rc == SP_EUNSUP)
 		rc = read_again(f, HASHING);
-	if (!rc)
-		rc = sp__repeated_finish(&f->repeated);
 	return rc == SP__MISCUT ? SP_EUNSUP : rc;
 }
 
-/* Writes the first records of all inputs.  Returns as find_repeated(). */
-static int write_again(struct firsts *f)
+/* Writes the first records of what has been hashed.  Returns as hash_inputs(). */
+static int write_hashed(struct firsts *f)
 {
-	int rc = find_repeated(f);
+	int rc = sp__repeated_finish(&f->repeated);
 
 	if (!rc) {
 		f->already = f->written;
@@ -219,7 +219,8 @@ static int write_again(struct firsts *f)
 static int open_twosorts(struct firsts *f)
 {
 	f->state = SORTING;
-	return sp__twosorts_open(&f->twosorts, &f->opts, f->share, f->err);
+	return sp__twosorts_open(&f->twosorts, &f->opts, f->share - f->input.spool.memory_bytes,
+				 f->err);
 }
 
 /* Frees the table, whose records will be read again. */
@@ -251,34 +252,50 @@ static int sort_again(struct firsts *f)
 	return rc ? rc : read_again(f, SORTING);
 }
 
-/* Puts the records of the full table into the first sort. */
+/* Puts the records of a batch where the rest of the input goes. */
+static int put_rest(struct firsts *f, const struct sp_batch *batch)
+{
+	int rc = 0;
+
+	if (f->state == SORTING)
+		return sp__twosorts_put(&f->twosorts, batch->data, batch->bytes);
+	if (f->input.spool.writing)
+		rc = sp__spool_put(&f->input.spool, batch->data, batch->bytes);
+	return rc < 0 ? rc : sp__repeated_put(&f->repeated, batch);
+}
+
+/* Puts the records of the full table there. */
 static int put_seen(struct firsts *f)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && f->memory && i < f->seen.n; i++) {
-		size_t bytes;
-		const char *rec =
-			sp__runbuf_record(&f->seen, &f->seen.entries[f->seen.n - 1 - i], &bytes);
+		struct sp_batch rec;
 
-		rc = sp__twosorts_put(&f->twosorts, rec, bytes);
+		rec.data = sp__runbuf_record(&f->seen, &f->seen.entries[f->seen.n - 1 - i],
+					     &rec.bytes);
+		rc = put_rest(f, &rec);
 	}
-	free_table(f);
+	f->before = f->seen.dropped.records;
+	f->seen.dropped = (struct sp__tally){ 0 };
 	return rc;
 }
 
-/*
- * Called when the table is full.  Returns SP_READY if the scan must go on; SP_END if all records
- * are written or in the first sort; or an error.
- */
-static int leave_table(struct firsts *f)
+/* Starts to hash and keep the rest of inputs that are not read again. */
+static int begin_spool(struct firsts *f)
 {
-	int rc = SP_EUNSUP;
+	int rc = sp__reread_spool(&f->input, f->share / SPOOL_SHARE);
 
-	if (f->state == SEEING && !f->hold && f->seen.n && sp__reread_same(&f->input))
-		rc = write_again(f);
-	if (rc != SP_EUNSUP)
-		return rc;
+	if (rc >= 0)
+		rc = open_repeated(f, f->share - f->input.spool.memory_bytes);
+	return rc < 0 ? rc : put_seen(f);
+}
+
+/* Starts to sort.  Returns as leave_table(). */
+static int begin_sorting(struct firsts *f)
+{
+	int rc;
+
 	*f->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	sp__repeated_close(&f->repeated);
 	rc = open_twosorts(f);
@@ -290,7 +307,30 @@ static int leave_table(struct firsts *f)
 	if (rc != SP_EUNSUP)
 		return rc;
 	rc = put_seen(f);
+	free_table(f);
 	return rc ? rc : SP_READY;
+}
+
+/*
+ * Called when the table is full.  Returns SP_READY if the scan must go on; SP_END if all records
+ * are written or in the first sort; or an error.
+ */
+static int leave_table(struct firsts *f)
+{
+	int rc;
+
+	if (f->state != SEEING || !f->seen.n)
+		return begin_sorting(f);
+	if (f->hold || !sp__reread_same(&f->input)) {
+		if (f->seen.dropped.records > f->seen.n)
+			return begin_sorting(f);
+		rc = begin_spool(f);
+		return rc ? rc : SP_READY;
+	}
+	rc = hash_inputs(f);
+	if (!rc)
+		rc = write_hashed(f);
+	return rc == SP_EUNSUP ? begin_sorting(f) : rc;
 }
 
 /* Looks up a batch; sets how many of its bytes the table took. */
@@ -303,7 +343,7 @@ static int look_up(struct firsts *f, const struct sp_batch *batch, size_t *taken
 		return sp__err(f->err, rc, "allocate", NULL, -1);
 	if (f->seen.added.records != f->seen.n + f->seen.dropped.records)
 		return sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
-	return f->hold ? 0 : write_seen(f, before);
+	return f->hold && f->state == SEEING ? 0 : write_seen(f, before);
 }
 
 /* The following return SP_READY; SP_END if all the rest is read; or an error. */
@@ -362,21 +402,20 @@ static int see_batch(struct firsts *f, const struct sp_batch *batch)
 	rc = leave_table(f);
 	if (rc != SP_READY)
 		return rc;
-	rc = sp__twosorts_put(&f->twosorts, batch->data + taken, batch->bytes - taken);
+	rc = put_rest(f, &(struct sp_batch){ batch->data + taken, batch->bytes - taken });
 	return rc ? rc : SP_READY;
 }
 
 static int take(struct firsts *f, const struct sp_batch *batch)
 {
-	int rc = SP_READY;
+	int rc;
 
 	f->bytes += batch->bytes;
 	if (f->state == SEEING)
 		return see_batch(f, batch);
 	if (f->state == WRITING)
 		return write_batch(f, batch);
-	rc = f->state == HASHING ? sp__repeated_put(&f->repeated, batch)
-				 : sp__twosorts_put(&f->twosorts, batch->data, batch->bytes);
+	rc = put_rest(f, batch);
 	return rc ? rc : SP_READY;
 }
 
@@ -390,9 +429,9 @@ static int take_input(struct firsts *f)
 		rc = take(f, &batch);
 		if (rc != SP_READY || full(f))
 			return rc;
-		tell_read(f, sp__scan_bytes(f->input.scan));
+		tell_read(f, f->bytes);
 	}
-	if (rc == SP_END && f->bytes != sp__scan_owed(f->input.scan))
+	if (rc == SP_END && f->bytes != sp__reread_owed(&f->input))
 		return sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
 	return rc;
 }
@@ -419,19 +458,9 @@ static int write_sorted(struct firsts *f)
 /* True if nothing can be written while the input is read. */
 static bool must_hold(const struct firsts *f)
 {
-	struct stat in;
-
 	/* Damage, or a wrong value, can be found late. */
-	if (f->opts.run.decompress || sp__ks(f->opts.keys)->checks)
-		return true;
-	for (size_t i = 0; i < f->io->ninputs; i++) {
-		const char *name = f->io->inputs[i];
-
-		if ((strcmp(name, "-") ? stat(name, &in) : fstat(0, &in)) == 0 &&
-		    sp__result_overwrites(&f->result, &in))
-			return true;
-	}
-	return false;
+	return f->opts.run.decompress || sp__ks(f->opts.keys)->checks ||
+	       sp__reread_overwritten(&f->input, &f->result);
 }
 
 static int open_table(struct firsts *f)
@@ -495,13 +524,19 @@ static int run(struct firsts *f)
 
 	if (!rc)
 		rc = take_input(f);
+	if (rc >= 0 && f->state == HASHING) {
+		f->input_bytes = f->bytes;
+		rc = write_hashed(f);
+		if (rc == SP_EUNSUP)
+			rc = begin_sorting(f);
+	}
 	rc = sp__reread_check(&f->input, rc);
 	if (rc < 0)
 		return rc;
 	if (sp__twosorts_is_open(&f->twosorts))
 		rc = write_sorted(f);
 	else
-		rc = write_seen(f, f->hold ? 0 : f->seen.n);
+		rc = write_seen(f, f->hold && f->state == SEEING ? 0 : f->seen.n);
 	if (!rc)
 		rc = sp__collate_check(f->opts.keys, f->err);
 	if (!rc)
@@ -525,12 +560,13 @@ static void note(struct firsts *f, struct sp_sort_stats *st)
 	sp__result_counters(&f->result, &c);
 	sp__env_note_io(&st->run, &c);
 	sp__stats_join(st, &f->repeated.stats);
-	st->records = sorted		    ? f->seen.dropped.records + st->records
-		      : f->state == WRITING ? f->records
-					    : f->seen.added.records;
-	st->collapsed += f->seen.dropped.records;
+	sp__env_note_spill(&f->env, &st->run, f->input.spool.spill);
+	st->records = f->before + (sorted		 ? st->records
+				   : f->state == WRITING ? f->records
+							 : f->seen.added.records);
+	st->collapsed += f->before + f->seen.dropped.records;
 	st->output_records = f->written;
-	st->input_bytes = f->bytes;
+	st->input_bytes = f->input.spool.spill ? f->input_bytes : f->bytes;
 	st->output_bytes = f->written_bytes;
 	st->run.elapsed_s = (double)(sp__now_ns() - f->begin_ns) * 1e-9;
 }

@@ -64,6 +64,13 @@ static int open_sort(struct sp__repeated *r, size_t share)
 	o.run.compress_output = SP_PACKED_NONE;
 	o.unique = false;
 	o.top = 0;
+	/* Sizes that were set by hand are for the records. */
+	o.formation = SP_FORM_AUTO;
+	o.policy = SP_MERGE_AUTO;
+	o.readahead = SP_READ_AUTO;
+	o.fan_in = 0;
+	o.run_bytes = o.merge_bytes = 0;
+	o.run.page_bytes = 0;
 	if (o.record_bytes)
 		o.input_bytes = o.input_bytes / o.record_bytes * HASH_BYTES;
 	o.record_bytes = HASH_BYTES;

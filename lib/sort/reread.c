@@ -3,7 +3,8 @@
  * Reads the inputs of a sort with keep_order (reread.h).
  *
  * A second reading must find the same records, so the inputs are compared with what they were
- * before the first one: before another reading begins, and when all are over.
+ * before the first one: before another reading begins, and when all are over.  Instead of inputs
+ * that cannot be read again, a spool is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,16 @@ int sp__reread_open(struct sp__reread *s)
 	return 0;
 }
 
+bool sp__reread_overwritten(const struct sp__reread *s, const struct sp__sort_result *result)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < s->io->ninputs; i++)
+		if (!look(s->io->inputs[i], &st) && sp__result_overwrites(result, &st))
+			return true;
+	return false;
+}
+
 static void close_scan(struct sp__reread *s)
 {
 	sp__reread_counters(s, &s->closed);
@@ -53,6 +64,8 @@ static void close_scan(struct sp__reread *s)
 void sp__reread_close(struct sp__reread *s)
 {
 	close_scan(s);
+	sp__spool_close(&s->spool, s->env);
+	sp__bytes_release(&s->header, NULL);
 	free(s->inputs);
 }
 
@@ -98,6 +111,25 @@ static int go_back(struct sp__reread *s)
 	return 0;
 }
 
+int sp__reread_spool(struct sp__reread *s, size_t memory_bytes)
+{
+	struct sp_batch header;
+
+	sp__scan_header(s->scan, &header);
+	if (sp__bytes_set(&s->header, header.data, header.bytes, NULL))
+		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	s->again = true;
+	return sp__spool_open(&s->spool, s->env, memory_bytes);
+}
+
+void sp__reread_header(const struct sp__reread *s, struct sp_batch *header)
+{
+	if (s->scan)
+		sp__scan_header(s->scan, header);
+	else
+		*header = (struct sp_batch){ s->header.data, s->header.bytes };
+}
+
 int sp__reread_scan(struct sp__reread *s)
 {
 	struct sp__scan_opts o = scan_options(s);
@@ -105,6 +137,8 @@ int sp__reread_scan(struct sp__reread *s)
 
 	s->again |= s->scan != NULL;
 	close_scan(s);
+	if (s->spool.spill)
+		return sp__spool_read(&s->spool, &o.format);
 	rc = s->again ? go_back(s) : 0;
 	return rc ? rc : sp__scan_open(&s->scan, &o);
 }
@@ -113,7 +147,12 @@ int sp__reread_next(struct sp__reread *s, struct sp_batch *batch)
 {
 	struct sp__iter it = { s->scan, sp__scan_next };
 
-	return sp__iter_next(&it, &s->waits, batch);
+	return s->scan ? sp__iter_next(&it, &s->waits, batch) : sp__spool_next(&s->spool, batch);
+}
+
+uint64_t sp__reread_owed(const struct sp__reread *s)
+{
+	return s->scan ? sp__scan_owed(s->scan) : s->spool.bytes;
 }
 
 /* Returns the number of the first input that has changed since the first scan. */
@@ -132,13 +171,13 @@ bool sp__reread_same(const struct sp__reread *s)
 {
 	struct stat now;
 
-	return s->total_bytes && changed(s, &now) == s->io->ninputs;
+	return s->total_bytes && !s->spool.spill && changed(s, &now) == s->io->ninputs;
 }
 
 int sp__reread_check(const struct sp__reread *s, int rc)
 {
 	struct stat now;
-	size_t i = s->again ? changed(s, &now) : s->io->ninputs;
+	size_t i = s->again && !s->spool.spill ? changed(s, &now) : s->io->ninputs;
 
 	if (i == s->io->ninputs || (rc < 0 && rc != SP_EBALANCE))
 		return rc;

@@ -151,7 +151,7 @@ written()
 			"$xsort" -u --keep-order -S $memory -T tmp --parallel=$threads --stats=r.json "$@" in |
 				cmp - want
 			"$xsort" -u --keep-order -S $memory -T tmp --parallel=$threads "$@" <in | cmp - want
-			spilled=$(sed -n '/"spill": {/,/}/s/.*"peak_bytes": \(.*\),/\1/p' r.json)
+			spilled=$(temporary_space)
 		done
 	done
 	[ -z "$(ls tmp)" ]
@@ -197,6 +197,45 @@ written()
 	{ cat lines && head -c 300000 /dev/zero | tr '\0' x && echo && tail -n 9 lines; } >in
 	{ cat lines && head -c 300000 /dev/zero | tr '\0' x && echo; } >want
 	written
+}
+
+# temporary_space: what the last run needed at most.
+temporary_space() { sed -n '/"spill": {/,/}/s/.*"peak_bytes": \(.*\),/\1/p' r.json; }
+
+@test "other inputs with few repetitions are kept, and not sorted" {
+	local memory threads bytes
+
+	seq 200000 | awk '{ print $1 * 7919 % 200003, "some text of a line" }' >lines
+	{ head -n 1000 lines && cat lines && shuf -n 300 --random-source=lines lines && printf last; } >in
+	{ cat lines && echo last; } >want
+	bytes=$(wc -c <in)
+	gzip -k in
+	for memory in 64K 2M; do
+		for threads in 1 2 8; do
+			cat in | "$xsort" -u --keep-order -S $memory -T tmp --parallel=$threads --stats=r.json |
+				cmp - want
+			[ "$(temporary_space)" -lt $((bytes * 3 / 2)) ]
+			[ "$(value records)" = 201301 ]
+			grep -q '^ *"input_bytes": '$((bytes + 1))',$' r.json
+			[ "$(value output_records)" = 200001 ]
+			"$xsort" -u --keep-order -S $((2 * 200))K -T tmp --parallel=$threads --decompress in.gz | cmp - want
+			cp in over
+			ln -f over link
+			"$xsort" -u --keep-order -S $memory -T tmp --parallel=$threads -o over over
+			cmp link want
+		done
+	done
+	cat in | "$xsort" -u --keep-order -S 64K -T tmp --run-size=8K --page-size=4K | cmp - want
+	cat in | "$xsort" -u --keep-order -S 1M -T tmp --top=150000 | cmp - <(head -n 150000 want)
+	{ echo head && cat in; } | "$xsort" -u --keep-order --header -S 1M -T tmp | cmp - <(echo head; cat want)
+	{ echo head,er && sed '/last/d; s/ /,/' in; } | "$xsort" -u --keep-order --csv --header --infer-types -k head -S 1M -T tmp |
+		cmp - <(echo head,er; sed 's/ /,/' lines)
+	# repeated so often that neither the table nor a second one holds the keys
+	{ cat lines && tac lines; } | "$xsort" -u --keep-order -S 1M -T tmp | cmp - lines
+	seq 300000 | awk '{ print $1 * $1 % 20011 % 9973, "some text of a line, and more of it" }' >in
+	awk '!seen[$0]++' in >want
+	cat in | "$xsort" -u --keep-order -S 256K -T tmp | cmp - want
+	[ -z "$(ls tmp)" ]
 }
 
 @test "files that repeat more keys than the table holds are sorted" {

@@ -144,6 +144,11 @@ if [ -e "$shim" ]; then
 		calls '-u --keep-order of keys that repeat' -u --keep-order -S 1M again
 	wanted=in which='open read write pread pwrite close' \
 		calls '-u --keep-order of others' -u --keep-order -S 512K in
+	gzip -k in
+	wanted=in which='open read write pread pwrite close' \
+		calls '-u --keep-order of what is read once' -u --keep-order -S 512K --decompress in.gz
+	which='open read pread' calls 'decompressing' -S 1M --decompress in.gz
+	which='open read pread' calls 'decompressing what is found' -S 1M --auto-compression in.gz
 	calls 'with compression' -S 1M --engine=sync --spill-compression=lz4 in
 else
 	tap_skip 'failing calls' 'no shim in this build'

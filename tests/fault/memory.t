@@ -57,6 +57,8 @@ sweep 'numbers, keys, unique' -k2,2n -k1,1 -u few
 sweep 'through temporary space' -S 1M in
 sweep 'through temporary space, compressed' -S 1M --spill-compression=zstd in
 sweep 'in the order of the input' -u --keep-order -S 512K in
+gzip -k in
+sweep 'in the order of the input, kept' -u --keep-order -S 1M --decompress in.gz
 sweep 'in the order of the input, sorted' -u --keep-order -S 512K in in
 # Less would stay in memory.
 small=(-S 512K --run-size=32K --page-size=4K)

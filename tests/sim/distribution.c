@@ -27,7 +27,7 @@
 #include <spindle/buffers.h>
 #include "base/mem.h"
 #include "flow/scan.h"
-#include "join/space/runread.h"
+#include "flow/runread.h"
 #include "run/charge.h"
 #include "spill/writer.h"
 

@@ -12,7 +12,7 @@
 #include "join/hash/balance.h"
 #include "join/keys/keying.h"
 #include "join/plan/plan.h"
-#include "join/space/runread.h"
+#include "flow/runread.h"
 #include "join/keys/tags.h"
 #include "join/input/inputs.h"
 #include "join/result/result.h"

@@ -27,7 +27,7 @@
 #include "join/merge/merge.h"
 #include "join/merge/presorted.h"
 #include "join/merge/ranges.h"
-#include "join/space/runread.h"
+#include "flow/runread.h"
 #include "join/space/space.h"
 #include "spill/writer.h"
 
