@@ -10,7 +10,7 @@
 #include "flow/scan.h"
 #include "io/unpacking.h"
 
-/* True if the file is regular and to be unpacked. */
+/* True if a regular file is to be unpacked, or that is not known. */
 static bool is_packed(const char *name, enum sp_packed unpack)
 {
 	const struct sp__rstream_opts o = { .unpack = unpack };
@@ -20,7 +20,7 @@ static bool is_packed(const char *name, enum sp_packed unpack)
 	if (unpack != SP_PACKED_AUTO)
 		return unpack != SP_PACKED_NONE;
 	fd = sp__input_open(name, NULL);
-	packed = fd >= 0 && sp__unpacking_wanted(fd, &o);
+	packed = fd < 0 || sp__unpacking_wanted(fd, &o);
 	if (fd >= 0)
 		sp__input_close(name, fd);
 	return packed;

@@ -15,7 +15,7 @@ static ssize_t beginning(const char *name, char magic[SP_PACKED_MAGIC_BYTES])
 {
 	bool standard = !strcmp(name, "-");
 	struct stat st;
-	ssize_t n = 0;
+	ssize_t n = -1;
 	off_t at;
 	int fd;
 
