@@ -133,18 +133,50 @@ static void do_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	fuse_reply_buf(req, buf, n);
 }
 
+/* The status of a moment, while a program has it open. */
+struct opened {
+	struct opened *next;
+	char *text;
+};
+
+static struct opened *open_status(struct server *s)
+{
+	struct opened *o = malloc(sizeof(*o));
+
+	if (!o)
+		return NULL;
+	*o = (struct opened){ s->opened, status_text(s) };
+	if (!o->text) {
+		free(o);
+		return NULL;
+	}
+	s->opened = o;
+	return o;
+}
+
+static void close_status(struct server *s, struct opened *o)
+{
+	struct opened **at = &s->opened;
+
+	while (*at != o)
+		at = &(*at)->next;
+	*at = o->next;
+	free(o->text);
+	free(o);
+}
+
 static void do_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct server *s = fuse_req_userdata(req);
 
 	if (ino == INO_STATUS) {
-		char *text = status_text(s);
+		struct opened *status = open_status(s);
 
-		if (!text) {
+		if (!status) {
 			fuse_reply_err(req, ENOMEM);
 			return;
 		}
-		fi->fh = (uintptr_t)text;
+		fi->fh = (uintptr_t)status;
 		fi->direct_io = 1;
 	} else if (ino == INO_DISK) {
 		s->opens++;
@@ -155,7 +187,7 @@ static void do_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	/* -ENOENT: the open was interrupted, and no release will follow */
 	if (fuse_reply_open(req, fi) < 0) {
 		if (ino == INO_STATUS)
-			free((char *)(uintptr_t)fi->fh);
+			close_status(s, (struct opened *)(uintptr_t)fi->fh);
 		else
 			s->opens--;
 	}
@@ -167,7 +199,7 @@ static void do_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 	fuse_reply_err(req, 0);
 	if (ino == INO_STATUS)
-		free((char *)(uintptr_t)fi->fh);
+		close_status(s, (struct opened *)(uintptr_t)fi->fh);
 	else if (--s->opens == 0)
 		pthread_kill(s->main, SIGNAL_CHANGE);
 }
@@ -216,7 +248,7 @@ static void do_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		read_disk(s, req, size, off);
 		return;
 	}
-	text = (const char *)(uintptr_t)fi->fh;
+	text = ((const struct opened *)(uintptr_t)fi->fh)->text;
 	len = strlen(text);
 	if ((size_t)off >= len)
 		fuse_reply_buf(req, NULL, 0);
@@ -358,6 +390,8 @@ int serve_stop(struct server *s)
 {
 	eventfd_write(s->stop_fd, 1);
 	pthread_join(s->thread, NULL);
+	while (s->opened) /* its release has not come */
+		close_status(s, s->opened);
 	pace_stop(&s->pace);
 	fuse_session_unmount(s->session);
 	fuse_session_destroy(s->session);

@@ -95,6 +95,8 @@ void pace_restart(struct pace *p, uint64_t dilation, uint64_t floor_ns);
 int pace_submit(struct pace *p, const struct job *job, uint64_t offset, uint64_t arrived_ns);
 uint64_t clock_now_ns(void);
 
+struct opened;
+
 struct server {
 	struct pace pace;
 	const struct options *options;
@@ -102,8 +104,9 @@ struct server {
 	pthread_t thread, main;
 	uint64_t bytes;
 	int backing;
-	int stop_fd; /* an event ends the reader */
-	int folder;  /* the folder under the mount */
+	int stop_fd;	       /* an event ends the reader */
+	int folder;	       /* the folder under the mount */
+	struct opened *opened; /* of the reader */
 	/* Set while the file system is being served. */
 	const char *_Atomic loop;  /* name of the loop device; NULL: none */
 	_Atomic uint64_t floor_ns; /* measured or given */
