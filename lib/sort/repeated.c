@@ -209,6 +209,7 @@ static int add_repeated(struct sp__repeated *r, const struct sp_batch *batch, ui
 		uint64_t hash;
 
 		memcpy(&hash, batch->data + i, sizeof(hash));
+		r->sum += hash;
 		if (r->records++ && hash == *last && !sp__bloom_has(&r->bloom, hash)) {
 			if (++*found > r->max)
 				return SP_EUNSUP;
@@ -236,5 +237,14 @@ int sp__repeated_has(struct sp__repeated *r, const char *rec, size_t bytes)
 	uint64_t hash;
 	int rc = hash_key(r, &r->hashers[0].key, rec, bytes, &hash);
 
-	return rc ? rc : sp__bloom_has(&r->bloom, hash);
+	if (rc)
+		return rc;
+	r->records_again++;
+	r->sum_again += hash;
+	return sp__bloom_has(&r->bloom, hash);
+}
+
+bool sp__repeated_agrees(const struct sp__repeated *r)
+{
+	return r->records == r->records_again && r->sum == r->sum_again;
 }

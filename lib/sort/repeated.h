@@ -26,13 +26,15 @@ struct sp__repeated {
 	struct sp__parts *parts; /* that are being read, for tell() */
 	sp__tell_fn *tell;
 	void *arg;
-	uint64_t records;
-	struct sp_sort_stats stats; /* of by_hash */
+	/* Of the first reading, and of the second one: */
+	uint64_t records, records_again, sum, sum_again; /* sum: of the hashes */
+	struct sp_sort_stats stats;			 /* of by_hash */
 };
 
 /*
- * share: bytes for all of it; a part of them is charged to budget.  max: see above.  Returns 0 or
- * an error, recorded in err.  close() is for both.
+ * share: bytes for the sort and for the filter, which has 8 bytes per key of max and is charged to
+ * budget.  max: keys that may be repeated.  Returns 0 or an error, recorded in err.  close() is for
+ * both.
  */
 SP_MUST_CHECK int sp__repeated_open(struct sp__repeated *r, const struct sp_sort_opts *opts,
 				    size_t share, uint64_t max, struct sp__budget *budget,
@@ -49,7 +51,9 @@ uint64_t sp__repeated_bytes(const struct sp__repeated *r);
 /* Ends the input.  Returns 0; SP_EUNSUP: more keys than max are repeated; or an error. */
 SP_MUST_CHECK int sp__repeated_finish(struct sp__repeated *r);
 /*
- * Called after finish(): returns 0 if the key of a record is the key of no other record; 1: that is
+ * Called after finish(), for each record of a second reading: returns 0 if the key of a record is the key of no other record; 1: that is
  * not certain; or -ENOMEM.
  */
 int sp__repeated_has(struct sp__repeated *r, const char *rec, size_t bytes);
+/* Called after the second reading: true if it had the same keys as the first one. */
+bool sp__repeated_agrees(const struct sp__repeated *r);

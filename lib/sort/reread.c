@@ -177,11 +177,22 @@ bool sp__reread_same(const struct sp__reread *s)
 int sp__reread_check(const struct sp__reread *s, int rc)
 {
 	struct stat now;
-	size_t i = s->again && !s->spool.spill ? changed(s, &now) : s->io->ninputs;
+	size_t i;
 
-	if (i == s->io->ninputs || (rc < 0 && rc != SP_EBALANCE))
+	if (!s->again || s->spool.spill || (rc < 0 && rc != SP_EBALANCE))
+		return rc;
+	i = changed(s, &now);
+	if (i == s->io->ninputs && rc >= 0)
 		return rc;
 	*s->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	if (i == s->io->ninputs)
+		return sp__errf(s->err, SP_EFORMAT, "read", s->io->inputs[0], -1,
+				"%shad other records when it was read again: it has changed, or "
+				"this is a fault of Spindle",
+				i == 1 ? "" : "this or another input ");
+	if (!now.st_nlink)
+		return sp__errf(s->err, SP_EFORMAT, "read", s->io->inputs[i], -1,
+				"has been removed before it was read twice");
 	return sp__file_changed((uint64_t)s->inputs[i].st_size, (uint64_t)now.st_size,
 				s->io->inputs[i], s->err);
 }

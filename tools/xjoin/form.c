@@ -45,13 +45,17 @@ void filler_set(void *settings, const char *option, const char *text)
 	must(sp_join_form_set_filler(&((struct settings *)settings)->form, text, &reason));
 }
 
+/* Other tools have -o for their output. */
+static bool looks_like_file(const char *field)
+{
+	return strpbrk(field, "./") && (field[0] < '0' || field[0] > '9' || field[1] != '.');
+}
+
 void columns_add(struct settings *set, char *text)
 {
 	int rc = sp_join_form_add_columns(&set->form, text, &reason);
 
-	/* A file name: other tools have -o for their output. */
-	if (rc && reason.where && !strchr("0123456789", reason.where[0]) &&
-	    strpbrk(reason.where, "./"))
+	if (rc && reason.where && !set->opts.header && looks_like_file(reason.where))
 		die("%s %s; to name the output, use --output=FILE", reason.text,
 		    quote(reason.where));
 	must(rc);

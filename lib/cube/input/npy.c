@@ -261,7 +261,7 @@ uint64_t sp__npy_write(uint8_t *header, const struct sp_cube_shape *shape,
 			     "{'descr': '%c%c%u', 'fortran_order': True, 'shape': (",
 			     bytes == 1 || kind == 'V' ? '|' : '<', kind, bytes);
 	for (unsigned i = 0; i < shape->ndims; i++)
-		if (!(box->indexed >> i & 1) || box->lo[i] != box->hi[i])
+		if (!(box->indexed >> i & 1) || sp__box_count(box, i) != 1)
 			n += (size_t)snprintf(text + n, capacity - n, "%s%llu,",
 					      text[n - 1] == '(' ? "" : " ",
 					      (unsigned long long)sp__box_count(box, i));
