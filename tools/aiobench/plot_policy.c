@@ -91,11 +91,16 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 		      enum sp_policy_load load, bool critical)
 {
 	struct latency_range range = { 0 };
+	double most = 0; /* MB/s */
 
-	for (size_t i = 0; critical && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct sp_policy_result *r = sp_policy_result(p[i]);
 
-		if (load_of(p[i]) == load && critical_of(r))
+		if (load_of(p[i]) != load)
+			continue;
+		if (most < r->bandwidth_bytes_per_s / 1e6)
+			most = r->bandwidth_bytes_per_s / 1e6;
+		if (critical_of(r))
 			latency_range_add(&range, critical_of(r)->latency_mean_ns / 1e9);
 	}
 	fprintf(g->in,
@@ -116,19 +121,17 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 		"set xlabel 'pages worked on, MB/s'\n"
 		"unset logscale x\n"
 		"set xtics autofreq\n"
-		"set xrange [0:*]\n"
+		"set xrange [0:%.6g]\n"
 		"set key\n",
-		sp_policy_load_name(load));
+		sp_policy_load_name(load), most > 0 ? most * 1.1 : 1);
 	if (critical)
 		plot_latency_axis(g, &range);
 	fputs(critical ? "set ylabel 'critical reads, mean latency'\n"
-			 "set offsets 0, graph 0.1, 0, 0\n"
 		       : "set ylabel 'nothing outstanding, % of the time'\n"
-			 "set yrange [0:*]\n"
-			 "set offsets 0, graph 0.1, graph 0.1, 0\n",
+			 "set yrange [0:100]\n",
 	      g->in);
 	plot_runs(g, p, n, load, "gain", "with points pt 7 ps", 2.4, 1);
-	fputs("unset logscale y\nset offsets\n", g->in);
+	fputs("unset logscale y\n", g->in);
 }
 
 void plot_policy(const struct config *o, const struct sp_policy *const *p, size_t n)
