@@ -2,8 +2,8 @@
 /*
  * Finds the ends of members.
  *
- * A frame of zstd or lz4, and a stream of xz, is walked from block to block, as far as its bytes are
- * there.
+ * A frame of zstd or lz4, and a stream of xz, is walked from block to block, as far as its bytes
+ * are there.
  */
 #include <string.h>
 #include "pack/member.h"

@@ -51,8 +51,8 @@ uint64_t sp__repeated_bytes(const struct sp__repeated *r);
 /* Ends the input.  Returns 0; SP_EUNSUP: more keys than max are repeated; or an error. */
 SP_MUST_CHECK int sp__repeated_finish(struct sp__repeated *r);
 /*
- * Called after finish(), for each record of a second reading: returns 0 if the key of a record is the key of no other record; 1: that is
- * not certain; or -ENOMEM.
+ * Called after finish(), for each record of a second reading: returns 0 if its key is the key of no
+ * other record; 1: that is not certain; or -ENOMEM.
  */
 int sp__repeated_has(struct sp__repeated *r, const char *rec, size_t bytes);
 /* Called after the second reading: true if it had the same keys as the first one. */

@@ -39,8 +39,8 @@ void sp__reread_close(struct sp__reread *s);
 void sp__reread_counters(const struct sp__reread *s, struct sp__io_counters *c);
 
 /*
- * Called after the first batch: opens the spool, in which the caller puts what will be read again.  memory_bytes: as of
- * sp__spool_open().
+ * Called after the first batch: opens the spool, in which the caller puts what will be read again.
+ * memory_bytes: as of sp__spool_open().
  */
 SP_MUST_CHECK int sp__reread_spool(struct sp__reread *s, size_t memory_bytes);
 

@@ -197,9 +197,9 @@ struct sp_sort_io {
 	/*
 	 * With unique only: the result has the first record of each key in the order of the input,
 	 * not of the keys.  Records are written while the input is read if the keys fit in memory,
-	 * and no input is decompressed or overwritten in place.  Otherwise files are read twice, if
-	 * the repeated keys fit; all else is sorted by key and a second time.  SP_EUNSUP: count,
-	 * merge, splitters, resume, a volume, traces.
+	 * and no input is decompressed or overwritten in place.  Otherwise the input, or a copy in
+	 * temporary space, is read again, if the repeated keys fit; if not, it is sorted by key and
+	 * a second time.  SP_EUNSUP: count, merge, splitters, resume, a volume, traces.
 	 */
 	bool keep_order;
 	const char *output; /* path (-o); NULL: output_fd */
