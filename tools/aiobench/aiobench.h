@@ -175,13 +175,9 @@ void plot_open(struct gnuplot *g, const struct config *o, const char *what, cons
 void plot_run(const struct config *o, const struct sp_bench *bench);
 void plot_sweep(const struct config *o, const struct sp_benchset_result *r);
 void plot_mix(const struct config *o, const struct sp_benchset_result *r);
-/* Latencies that one plot shows, in seconds; zeroed: none. */
-struct latency_range {
-	double low, high;
-};
-void latency_range_add(struct latency_range *r, double seconds);
-/* Makes the y axis logarithmic, with the decades of the range. */
-void plot_latency_axis(struct gnuplot *g, const struct latency_range *r);
+/* Makes the y axis one of these latencies, in seconds. */
+struct gnuplot_range;
+void plot_latency_axis(struct gnuplot *g, const struct gnuplot_range *r);
 /* Draws one plot: the share of the time with each number outstanding; n > 0. */
 void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n);
 

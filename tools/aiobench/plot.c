@@ -67,38 +67,10 @@ void plot_open(struct gnuplot *g, const struct config *o, const char *what, cons
 	free(title);
 }
 
-void latency_range_add(struct latency_range *r, double seconds)
+void plot_latency_axis(struct gnuplot *g, const struct gnuplot_range *r)
 {
-	if (!(seconds > 0))
-		return;
-	if (!(r->low > 0) || seconds < r->low)
-		r->low = seconds;
-	if (seconds > r->high)
-		r->high = seconds;
-}
-
-/* Returns the exponent of the largest power of ten that is not above value. */
-static int decade(double value)
-{
-	int exponent = 0;
-
-	for (; value < 1; value *= 10)
-		exponent--;
-	for (; value >= 10; value /= 10)
-		exponent++;
-	return exponent;
-}
-
-void plot_latency_axis(struct gnuplot *g, const struct latency_range *r)
-{
-	const int low = r->high > 0 ? decade(r->low) : -3;
-	const int high = r->high > 0 ? decade(r->high) + 1 : 0;
-
-	fprintf(g->in,
-		"set logscale y\n"
-		"set format y '%%.0s %%cs'\n"
-		"set yrange [1e%d:1e%d]\n",
-		low, high);
+	gnuplot_decades(g, 'y', r);
+	fputs("set format y '%.0s %cs'\n", g->in);
 }
 
 void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n)
@@ -124,20 +96,20 @@ void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n)
 
 /* Writes latencies; each decade of the axis has a tenth of the requests of the previous decade. */
 static void put_latencies(struct gnuplot *g, const struct sp_bench *bench, size_t class,
-			  uint64_t requests, struct latency_range *range)
+			  uint64_t requests, struct gnuplot_range *range)
 {
 	fprintf(g->in, "$latency%zu << EOD\n", class);
 	for (double rest = 1; rest * (double)requests >= 1; rest *= 0.9) {
 		double latency = (double)sp_bench_quantile(bench, class, 1 - rest) / 1e9;
 
 		fprintf(g->in, "%.9g %.9g\n", 1 / rest, latency);
-		latency_range_add(range, latency);
+		gnuplot_range_add(range, latency);
 	}
 	fprintf(g->in, "EOD\n");
 }
 
 static void plot_latencies(struct gnuplot *g, const struct sp_bench_result *r,
-			   const struct latency_range *range)
+			   const struct gnuplot_range *range)
 {
 	const char *before = "plot ";
 
@@ -167,7 +139,7 @@ static void plot_latencies(struct gnuplot *g, const struct sp_bench_result *r,
 void plot_run(const struct config *o, const struct sp_bench *bench)
 {
 	const struct sp_bench_result *r = sp_bench_result(bench);
-	struct latency_range range = { 0 };
+	struct gnuplot_range range = { 0 };
 	struct gnuplot g;
 	char name[32];
 
@@ -204,7 +176,7 @@ static void put_estimate(struct gnuplot *g, struct sp_benchset_estimate e, doubl
 }
 
 static void put_sweep(struct gnuplot *g, const struct sp_benchset_result *r,
-		      struct latency_range *range)
+		      struct gnuplot_range *range)
 {
 	fprintf(g->in, "$points << EOD\n");
 	for (size_t i = 0; i < r->npoints; i++) {
@@ -217,9 +189,9 @@ static void put_sweep(struct gnuplot *g, const struct sp_benchset_result *r,
 		put_estimate(g, p->total.latency_mean_ns, 1e9);
 		fprintf(g->in, " %.6g %.6g\n", (double)p->total.latency_p50_ns / 1e9,
 			(double)p->total.latency_p99_ns / 1e9);
-		latency_range_add(range, (double)p->total.latency_p50_ns / 1e9);
-		latency_range_add(range, p->total.latency_mean_ns.value / 1e9);
-		latency_range_add(range, (double)p->total.latency_p99_ns / 1e9);
+		gnuplot_range_add(range, (double)p->total.latency_p50_ns / 1e9);
+		gnuplot_range_add(range, p->total.latency_mean_ns.value / 1e9);
+		gnuplot_range_add(range, (double)p->total.latency_p99_ns / 1e9);
 	}
 	fprintf(g->in, "EOD\n");
 }
@@ -241,7 +213,7 @@ static const char knee_points[] =
 
 void plot_sweep(const struct config *o, const struct sp_benchset_result *r)
 {
-	struct latency_range range = { 0 };
+	struct gnuplot_range range = { 0 };
 	struct gnuplot g;
 
 	if (!any_request(o->plot, r))

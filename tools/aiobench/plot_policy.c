@@ -90,7 +90,7 @@ static void plot_runs(struct gnuplot *g, const struct sp_policy *const *p, size_
 static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_t n,
 		      enum sp_policy_load load, bool critical)
 {
-	struct latency_range range = { 0 };
+	struct gnuplot_range range = { 0 };
 	double most = 0; /* MB/s */
 
 	for (size_t i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 		if (most < r->bandwidth_bytes_per_s / 1e6)
 			most = r->bandwidth_bytes_per_s / 1e6;
 		if (critical_of(r))
-			latency_range_add(&range, critical_of(r)->latency_mean_ns / 1e9);
+			gnuplot_range_add(&range, critical_of(r)->latency_mean_ns / 1e9);
 	}
 	fprintf(g->in,
 		"set title '%s: outstanding requests'\n"

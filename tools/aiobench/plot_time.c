@@ -49,7 +49,7 @@ void time_series_add(struct time_series *s, const struct sp_bench_interval *i)
 
 void plot_time(struct gnuplot *g, const struct time_series *s)
 {
-	struct latency_range range = { 0 };
+	struct gnuplot_range range = { 0 };
 
 	fprintf(g->in, "$time << EOD\n");
 	for (size_t i = 0; i < s->n; i++) {
@@ -63,8 +63,8 @@ void plot_time(struct gnuplot *g, const struct time_series *s)
 			fprintf(g->in, "%.6g %.6g\n", (double)p->p99_ns / 1e9, p->p50_ns / 1e9);
 		else
 			fprintf(g->in, "NaN NaN\n");
-		latency_range_add(&range, (double)p->p99_ns / 1e9);
-		latency_range_add(&range, p->p50_ns / 1e9);
+		gnuplot_range_add(&range, (double)p->p99_ns / 1e9);
+		gnuplot_range_add(&range, p->p50_ns / 1e9);
 	}
 	fputs("EOD\n"
 	      "set xlabel 's'\n"

@@ -160,6 +160,37 @@ void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
 		layout.columns);
 }
 
+void gnuplot_range_add(struct gnuplot_range *r, double value)
+{
+	if (!(value > 0))
+		return;
+	if (!(r->low > 0) || value < r->low)
+		r->low = value;
+	if (value > r->high)
+		r->high = value;
+}
+
+/* Returns the exponent of the largest power of ten that is not above value. */
+static int decade(double value)
+{
+	int exponent = 0;
+
+	for (; value < 1; value *= 10)
+		exponent--;
+	for (; value >= 10; value /= 10)
+		exponent++;
+	return exponent;
+}
+
+void gnuplot_decades(struct gnuplot *g, char axis, const struct gnuplot_range *r)
+{
+	const int low = r->high > 0 ? decade(r->low) : -3;
+	const int high = r->high > 0 ? -decade(1 / r->high) : 0;
+
+	fprintf(g->in, "set logscale %c\nset %crange [1e%d:1e%d]\n", axis, axis, low,
+		high > low ? high : low + 1);
+}
+
 void gnuplot_close(struct gnuplot *g, const char *file)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;

@@ -35,5 +35,16 @@ void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
 		  struct gnuplot_layout layout);
 /* Defines a string variable with any text. */
 void gnuplot_string(struct gnuplot *g, const char *name, const char *text);
+/* Values of an axis; zeroed: none. */
+struct gnuplot_range {
+	double low, high;
+};
+/* Adds a value, unless it is 0, negative or not a number. */
+void gnuplot_range_add(struct gnuplot_range *r, double value);
+/*
+ * Makes an axis, 'x' or 'y', logarithmic, with the decades of the range; without values, from 0.001
+ * to 1.  Set by gnuplot itself, an axis with one value is a warning.
+ */
+void gnuplot_decades(struct gnuplot *g, char axis, const struct gnuplot_range *r);
 /* Waits for the picture; failure ends the program with a message. */
 void gnuplot_close(struct gnuplot *g, const char *file);

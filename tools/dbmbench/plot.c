@@ -65,13 +65,18 @@ static bool any(const struct sp_dbm_result *r, const struct panel *p)
 }
 
 static void write_series(FILE *in, const struct sp_dbm_result *r, enum sp_dbm_query query,
-			 const struct panel *p, size_t system)
+			 const struct panel *p, size_t system, struct gnuplot_range range[2])
 {
 	fprintf(in, "$s%zu << EOD\n", system);
-	for (size_t i = system; i < r->ncells; i += r->nsystems)
-		if (r->cells[i].query == query && isfinite(p->value(&r->cells[i])))
-			fprintf(in, "%.9g %.9g\n", 100 * r->cells[i].true_selectivity,
-				p->value(&r->cells[i]));
+	for (size_t i = system; i < r->ncells; i += r->nsystems) {
+		double x = 100 * r->cells[i].true_selectivity, y = p->value(&r->cells[i]);
+
+		if (r->cells[i].query != query || !isfinite(y))
+			continue;
+		fprintf(in, "%.9g %.9g\n", x, y);
+		gnuplot_range_add(&range[0], x);
+		gnuplot_range_add(&range[1], y);
+	}
 	fputs("EOD\n", in);
 }
 
@@ -80,6 +85,7 @@ static void draw(struct gnuplot *g, const struct sp_dbm_result *r, enum sp_dbm_q
 {
 	static const char *const about[] = { "uSS: distinct a3 of a scan", "uNJ: mean of a join",
 					     "uIDX: mean by an index" };
+	struct gnuplot_range range[2] = { 0 };
 	const char *word = "plot";
 
 	if (!has(r, query, p)) {
@@ -89,16 +95,17 @@ static void draw(struct gnuplot *g, const struct sp_dbm_result *r, enum sp_dbm_q
 	for (size_t s = 0; s < r->nsystems; s++) {
 		char name[32];
 
-		write_series(g->in, r, query, p, s);
+		write_series(g->in, r, query, p, s, range);
 		snprintf(name, sizeof(name), "n%zu", s);
 		gnuplot_string(g, name, r->systems[s].name);
 	}
 	fprintf(g->in,
 		"set title \"%s\\n%s%s%s\"\n"
 		"set xlabel 'selected records, %%'\n"
-		"set logscale xy\n"
 		"set format '%%g'\n",
 		about[query], p->title, *p->unit ? ", " : "", p->unit);
+	gnuplot_decades(g, 'x', &range[0]);
+	gnuplot_decades(g, 'y', &range[1]);
 	for (size_t s = 0; s < r->nsystems; s++) {
 		bool drawn = false;
 
