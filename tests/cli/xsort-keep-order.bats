@@ -8,8 +8,8 @@
 setup() { begin_test tmp; }
 
 # With sanitizers, each way once.
-some_threads='1 2 8'
-[ -z "${SP_TEST_VARIANT:-}" ] || some_threads=2
+some_threads='1 2 8' few_threads='1 3' memories='64K 3M 1G'
+[ -z "${SP_TEST_VARIANT:-}" ] || some_threads=2 few_threads=3 memories='64K 3M'
 
 # repeats RECORDS GROUPS
 repeats()
@@ -23,8 +23,8 @@ keeps()
 {
 	local memory threads
 
-	for memory in 64K 3M 1G; do
-		for threads in 1 3; do
+	for memory in $memories; do
+		for threads in $few_threads; do
 			"$xsort" -u --keep-order -S $memory --parallel=$threads "$@" in | cmp - want
 		done
 		cat in | "$xsort" -u --keep-order -S $memory "$@" | cmp - want
