@@ -113,6 +113,21 @@ reads_as_get()
 	[ "$(jq '.pool | .hits + .misses == .lookups and .misses > 20' r.json)" = true ]
 }
 
+# Addresses differ from run to run.
+@test "clients of a pool in virtual time have one result" {
+	needs jq
+	blank t
+	printf 'client 3\nget 4 a,b; get 2 *\nscan c\n' >w
+	for manager in S D; do
+		for _ in 1 2 3 4 5 6; do
+			"$xtable" run t --workload=w --runtime=1s --ramp-time=3s --pool=$manager --pool-size=16M \
+				--frame=1M --seed=1 --json >r.json
+			jq -c '[.pool, .sim]' r.json
+		done >"all.$manager"
+		[ "$(sort -u "all.$manager" | wc -l)" = 1 ]
+	done
+}
+
 @test "a pool that holds a table reads no cell when it has them" {
 	needs jq
 	blank t

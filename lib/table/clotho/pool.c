@@ -113,7 +113,7 @@ static uint64_t set_bytes(const struct sp__clotho_table *t, const struct sp__gro
 static struct sp__clotho_entry **bucket(const struct sp_pool *p, const struct sp__clotho_table *t,
 					uint64_t page)
 {
-	return &p->buckets[sp__mix64(page ^ sp__mix64((uintptr_t)t)) & (p->nbuckets - 1)];
+	return &p->buckets[sp__mix64(page ^ sp__mix64(t->serial)) & (p->nbuckets - 1)];
 }
 
 static uint64_t page_of(const struct sp__clotho_entry *e)
@@ -183,6 +183,7 @@ static struct sp__clotho_table *add_table(const struct sp__clotho_user *u,
 	if (!t)
 		return NULL;
 	t->key = *key;
+	t->serial = ++u->pool->serial;
 	t->cell_bytes = l->cell_bytes;
 	t->ngroups = l->ngroups;
 	for (uint32_t g = 0; g < l->ngroups; g++)
@@ -380,7 +381,7 @@ void sp__clotho_completed(struct sp__clotho_frame *f, int rc)
 static uint64_t key_of(const struct sp__clotho_table *t, const struct sp__groupset *set,
 		       uint64_t number)
 {
-	uint64_t key = sp__mix64(number ^ sp__mix64((uintptr_t)t));
+	uint64_t key = sp__mix64(number ^ sp__mix64(t->serial));
 
 	for (uint32_t i = 0; i <= (t->ngroups - 1) / 64; i++)
 		key = sp__mix64(key ^ set->bits[i]);

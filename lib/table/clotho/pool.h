@@ -67,6 +67,7 @@ struct sp__clotho_table {
 	LIST_ENTRY(sp__clotho_table) link;
 	struct sp__clotho_key key;
 	struct sp__schemas schemas;
+	uint64_t serial; /* an address would make requests differ from run to run */
 	unsigned users;
 	uint32_t cell_bytes, ngroups;
 	uint32_t cells[]; /* of an A-page, by column group */
@@ -81,6 +82,7 @@ struct sp_pool {
 	uint64_t nbuckets; /* a power of two */
 	struct sp__clotho_demands demands;
 	LIST_HEAD(, sp__clotho_table) tables;
+	uint64_t serial; /* of the last table */
 	struct sp_pool_counters counters;
 	/* Called for a frame before it gets other A-pages; NULL: not called. */
 	void (*leaves)(void *arg, const struct sp__clotho_frame *frame);
