@@ -217,6 +217,7 @@ static enum sp__member_state measure_lz4(struct sp__member *m, const unsigned ch
 #define XZ_SIZES 0xC0 /* flags of a block: it has both sizes */
 #define XZ_LZMA2 0x21
 #define XZ_SIZE_MAX (UINT64_C(1) << 48)
+#define XZ_INDEX_MAX (64 << 10) /* bytes of an index that is waited for */
 
 static uint64_t to_four(uint64_t bytes)
 {
@@ -286,7 +287,7 @@ static enum sp__member_state add_xz_index(struct sp__member *m, const unsigned c
 		p = xz_number(p, end, &n);
 	}
 	if (!p)
-		return SP__MEMBER_PARTIAL;
+		return end - index < XZ_INDEX_MAX ? SP__MEMBER_PARTIAL : SP__MEMBER_UNKNOWN;
 	m->packed_bytes += to_four((uint64_t)(p - index)) + 4 + XZ_HEAD;
 	m->ended = true;
 	return SP__MEMBER_WHOLE;
