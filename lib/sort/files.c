@@ -527,6 +527,24 @@ static int run_job(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	return rc < 0 ? rc : closed;
 }
 
+static int check_keep_order(const struct sp_sort_opts *o, const struct sp_sort_io *io,
+			    struct sp_errinfo *err)
+{
+	const char *with = !o->unique		     ? "without unique"
+			   : o->count		     ? "with count"
+			   : io->merge		     ? "for a merge"
+			   : io->splitters	     ? "with parts"
+			   : io->resume		     ? "with checkpoints"
+			   : o->run.volume	     ? "with a volume"
+			   : o->run.trace_path	     ? "with a trace"
+			   : o->run.trace_tasks_path ? "with a log of tasks"
+						     : NULL;
+
+	return with ? sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+			       "the order of the input cannot be kept %s", with)
+		    : 0;
+}
+
 int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 		struct sp_sort_stats *stats, struct sp_errinfo *err)
 {
@@ -534,8 +552,10 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	int rc;
 
 	err = err ? err : &own;
-	if (io->keep_order && !io->header_only)
-		return sp__firsts_run(opts, io, stats, err);
+	if (io->keep_order && !io->header_only) {
+		rc = check_keep_order(opts, io, err);
+		return rc ? rc : sp__firsts_run(opts, io, stats, err);
+	}
 	rc = run_job(opts, io, false, stats, err);
 	if (rc != SP__MISCUT)
 		return rc;

@@ -22,17 +22,18 @@
  */
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/output_set.h"
 #include "obs/progress.h"
 #include "rec/collate.h"
 #include "run/memory.h"
 #include "sort/firsts.h"
-#include "sort/twosorts.h"
+#include "sort/records/runbuf.h"
 #include "sort/repeated.h"
 #include "sort/reread.h"
-#include "sort/records/runbuf.h"
 #include "sort/result.h"
 #include "sort/state.h"
+#include "sort/twosorts.h"
 
 #define SHARE(bytes) ((bytes) / 16 * 7)
 #define SPOOL_SHARE 8
@@ -64,6 +65,7 @@ struct firsts {
 	uint64_t input_bytes;	 /* of the first one, if a spool is read again */
 	uint64_t before;	 /* records that the full table has dropped */
 	uint64_t already;	 /* records that come again, after they have been written */
+	uint64_t passed;	 /* sum of the checksums of those that came, minus those written */
 	uint64_t written, written_bytes;
 };
 
@@ -76,6 +78,7 @@ static int write_record(struct firsts *f, const char *rec, size_t bytes)
 {
 	if (f->already) {
 		f->already--;
+		f->passed += sp__checksum(rec, bytes);
 		return 0;
 	}
 	if (full(f))
@@ -119,17 +122,24 @@ static int begin_result(struct firsts *f)
 	return rc < 0 ? rc : sp__result_put_header(&f->result, &header);
 }
 
+/* Returns a record of the table, by its number. */
+static struct sp_batch seen_record(const struct firsts *f, size_t i)
+{
+	struct sp_batch rec;
+
+	rec.data = sp__runbuf_record(&f->seen, &f->seen.entries[f->seen.n - 1 - i], &rec.bytes);
+	return rec;
+}
+
 /* Writes the records of the table from number `from` on. */
 static int write_seen(struct firsts *f, size_t from)
 {
 	int rc = begin_result(f);
 
 	for (size_t i = from; !rc && i < f->seen.n; i++) {
-		size_t bytes;
-		const char *rec =
-			sp__runbuf_record(&f->seen, &f->seen.entries[f->seen.n - 1 - i], &bytes);
+		struct sp_batch rec = seen_record(f, i);
 
-		rc = write_record(f, rec, bytes);
+		rc = write_record(f, rec.data, rec.bytes);
 	}
 	return rc;
 }
@@ -199,6 +209,11 @@ static int write_hashed(struct firsts *f)
 {
 	int rc = sp__repeated_finish(&f->repeated);
 
+	for (size_t i = 0; !rc && i < f->written; i++) {
+		struct sp_batch rec = seen_record(f, i);
+
+		f->passed -= sp__checksum(rec.data, rec.bytes);
+	}
 	if (!rc) {
 		f->already = f->written;
 		sp__runbuf_use(&f->seen, f->memory, f->share);
@@ -206,9 +221,10 @@ static int write_hashed(struct firsts *f)
 		f->seen.added = f->seen.dropped = (struct sp__tally){ 0 };
 		rc = read_again(f, WRITING);
 	}
-	if (!rc && f->state == WRITING && !full(f)) {
-		f->agreed = sp__repeated_agrees(&f->repeated);
-		rc = f->agreed ? 0 : sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
+	if (!rc && f->state == WRITING) {
+		f->agreed = !f->passed && sp__repeated_agrees(&f->repeated);
+		if (f->passed || (!f->agreed && !full(f)))
+			rc = sp__err(f->err, SP_EBALANCE, "sort", NULL, -1);
 	}
 	sp__repeated_close(&f->repeated);
 	return rc;
@@ -268,10 +284,8 @@ static int put_seen(struct firsts *f)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && f->memory && i < f->seen.n; i++) {
-		struct sp_batch rec;
+		struct sp_batch rec = seen_record(f, i);
 
-		rec.data = sp__runbuf_record(&f->seen, &f->seen.entries[f->seen.n - 1 - i],
-					     &rec.bytes);
 		rc = put_rest(f, &rec);
 	}
 	f->before = f->seen.dropped.records;
@@ -476,29 +490,10 @@ static int open_table(struct firsts *f)
 	return 0;
 }
 
-static int check(const struct firsts *f)
-{
-	const struct sp_sort_opts *o = &f->opts;
-	const char *with = !o->unique		     ? "without unique"
-			   : o->count		     ? "with count"
-			   : f->io->merge	     ? "for a merge"
-			   : f->io->splitters	     ? "with parts"
-			   : f->io->resume	     ? "with checkpoints"
-			   : o->run.volume	     ? "with a volume"
-			   : o->run.trace_path	     ? "with a trace"
-			   : o->run.trace_tasks_path ? "with a log of tasks"
-						     : NULL;
-
-	if (with)
-		return sp__errf(f->err, SP_EUNSUP, "plan", NULL, -1,
-				"the order of the input cannot be kept %s", with);
-	return sp__output_set_check(f->io->output, NULL, NULL, f->io->inputs, f->io->ninputs,
-				    f->err);
-}
-
 static int open_all(struct firsts *f)
 {
-	int rc = check(f);
+	int rc = sp__output_set_check(f->io->output, NULL, NULL, f->io->inputs, f->io->ninputs,
+				      f->err);
 
 	if (rc < 0)
 		return rc;

@@ -74,16 +74,23 @@ struct outcome {
 	size_t missed, mistaken, once, repeated;
 };
 
-static void compare(const struct sp_keyset *ks, struct outcome *all)
+static struct sp_sort_opts options(const struct sp_keyset *ks)
 {
 	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__budget budget = { 0 };
-	struct sp__repeated r;
 
 	o.keys = ks;
 	o.format = sp__ks(ks)->format;
 	o.unique = true;
+	return o;
+}
+
+static void compare(const struct sp_keyset *ks, struct outcome *all)
+{
+	const struct sp_sort_opts o = options(ks);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__budget budget = { 0 };
+	struct sp__repeated r;
+
 	if (hash_lines(&r, &o, LINES, &budget, &err) || r.records != nlines) {
 		all->missed++;
 		printf("# %s\n", err.text);
@@ -129,13 +136,11 @@ static void tells(struct order o)
 static void limited(void)
 {
 	struct sp_keyset *ks = order_open(&orders[0]);
-	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+	const struct sp_sort_opts o = options(ks);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__budget budget = { 0 };
 	struct sp__repeated r;
 
-	o.keys = ks;
-	o.format = sp__ks(ks)->format;
 	for (nlines = 0; nlines < 200; nlines++) {
 		lines[nlines] = text + nlines * 4;
 		snprintf(text + nlines * 4, 5, "%03zu\n", nlines % 100);
@@ -171,6 +176,21 @@ static void change(void *name, int phase, uint64_t done, uint64_t total)
 	close(fd);
 }
 
+/* Changes the first record then, which has been written; the keys of both readings agree. */
+static void change_first(void *name, int phase, uint64_t done, uint64_t total)
+{
+	int fd = phase == SP_PHASE_RUN_FORMATION && done > 0 ? open(name, O_WRONLY) : -1;
+	struct stat st;
+
+	(void)total;
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) || pwrite(fd, "x", 1, 3) != 1 ||
+	    futimens(fd, (struct timespec[]){ st.st_atim, st.st_mtim }))
+		abort();
+	close(fd);
+}
+
 /* Removes the input then; it is open. */
 static void take_away(void *name, int phase, uint64_t done, uint64_t total)
 {
@@ -186,7 +206,7 @@ static int run_with(unsigned threads, void (*progress)(void *, int, uint64_t, ui
 	char in[] = "/tmp/test_firsts.XXXXXX", out[sizeof(in) + 4];
 	const char *const inputs[] = { in }, *const tmp[] = { "/tmp" };
 	struct sp_keyset *ks = order_open(&orders[0]);
-	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+	struct sp_sort_opts o = options(ks);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_sort_io io = { .inputs = inputs,
 				 .ninputs = 1,
@@ -203,9 +223,6 @@ static int run_with(unsigned threads, void (*progress)(void *, int, uint64_t, ui
 	for (unsigned i = 0; i < CHANGED_LINES; i++)
 		fprintf(f, "%06u a line\n", i * 7919 % 200003);
 	fclose(f);
-	o.keys = ks;
-	o.format = sp__ks(ks)->format;
-	o.unique = true;
 	o.run.memory_bytes = 1 << 20;
 	o.run.tmpdirs = tmp;
 	o.run.ntmpdirs = 1;
@@ -224,6 +241,8 @@ static void changed(unsigned threads)
 {
 	ok(run_with(threads, change, "changed") == SP_EFORMAT,
 	   "%u threads: another key in the second reading is an error", threads);
+	ok(run_with(threads, change_first, "first record changed") == SP_EFORMAT,
+	   "%u threads: so is another record than the one that has been written", threads);
 	ok(!run_with(threads, take_away, "removed"),
 	   "%u threads: an input without a name is read to its end", threads);
 }
