@@ -2,6 +2,7 @@
 /*
  * Runs gnuplot with a script through a pipe.
  */
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -162,7 +163,7 @@ void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
 
 void gnuplot_range_add(struct gnuplot_range *r, double value)
 {
-	if (!(value > 0))
+	if (!(value > 0) || !isfinite(value))
 		return;
 	if (!(r->low > 0) || value < r->low)
 		r->low = value;

@@ -39,7 +39,7 @@ void gnuplot_string(struct gnuplot *g, const char *name, const char *text);
 struct gnuplot_range {
 	double low, high;
 };
-/* Adds a value, unless it is 0, negative or not a number. */
+/* Adds a value, unless it is 0, negative, infinite or not a number. */
 void gnuplot_range_add(struct gnuplot_range *r, double value);
 /*
  * Makes an axis, 'x' or 'y', logarithmic, with the decades of the range; without values, from 0.001
