@@ -2,14 +2,13 @@
 /*
  * Loads a table.
  *
- * Steps: read a sample, decide on names, types and style, create the table, load the records
- * (records.c), commit, and give the table its name.  If a value does not fit the type that was
- * inferred for its column, and all inputs are regular files, all records are read for their types,
- * and the load starts once more.
+ * Steps: read a sample (sampling.c), decide on names, types and style, create the table, load the
+ * records (records.c), commit, and give the table its name.  If a value does not fit the type that
+ * was inferred for its column, or the sample has no value of its column, and all inputs are regular
+ * files, all records are read for their types, and the load starts once more.
  *
- * Memory: a quarter of it for the text of the sample, which is loaded from there if it is not only
- * a part; a 32nd for the words of dictionaries while types are inferred.  Then a quarter for chunks
- * of records, and a third for cells.
+ * Memory: a quarter of it for the text of the sample; a 32nd for the words of dictionaries while
+ * types are inferred.  Then a quarter for chunks of records, and a third for cells.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,6 @@
 #include "table/read/output.h"
 #include "table/schema/names.h"
 #include "table/schema/schema_text.h"
-
-#define SAMPLE_BYTES (UINT64_C(16) << 20)
 
 static char separator_of(const struct sp_table_load_opts *o)
 {
@@ -104,88 +101,6 @@ static int open_source(struct sp__tableload *l, const char *const *inputs, size_
 					.fixed_bytes = o->record_bytes };
 	so.format = l->format;
 	return sp__tablesource_open(&l->source, &so, &l->env, l->err);
-}
-
-/*
- * Reads text of the first input that has records into l->kept, as much as its share of the memory.
- * Returns SP_READY; SP_END at its end; or an error.
- */
-static int keep_text(struct sp__tableload *l, uint64_t bytes)
-{
-	int rc = SP_READY;
-
-	l->kept.bytes = 0;
-	while (rc == SP_READY && l->kept.bytes < bytes) {
-		rc = sp__tablesource_next(&l->source, &l->ahead);
-		if (rc != SP_READY || (l->kept.bytes && l->source.input != l->kept_input))
-			break;
-		l->kept_input = l->source.input;
-		rc = sp__bytes_append(&l->kept, l->ahead.data, l->ahead.bytes, &l->env.budget);
-		if (!rc)
-			rc = sp__bytes_reserve(&l->kept, l->kept.bytes + SP__FIELDENDS_SLACK,
-					       &l->env.budget);
-		l->ahead.bytes = 0;
-		rc = rc ? sp__err(l->err, rc, "allocate", NULL, -1) : SP_READY;
-	}
-	return rc == SP_READY && l->ahead.bytes ? SP_END : rc;
-}
-
-void sp__tableload_begin_sample(struct sp__tableload *l)
-{
-	sp__sample_free(&l->sample);
-	l->sample = (struct sp__sample){ .separator = l->format.separator,
-					 .null_text = l->opts->null_text ? l->opts->null_text : "",
-					 .csv = l->format.kind == SP_REC_CSV,
-					 .words_bytes = l->memory / 32,
-					 .budget = &l->env.budget,
-					 .err = l->err };
-}
-
-int sp__tableload_resolve(struct sp__tableload *l, bool whole)
-{
-	const struct sp__resolve_opts o = {
-		.format = l->opts->format,
-		.separator = l->format.separator,
-		.described = &l->described,
-		.all = l->all,
-		.has_header = l->opts->header,
-		.null_text = l->opts->null_text,
-		.header = { l->source.header.data, l->source.header.bytes },
-		.input = l->opts->format == SP_TABLE_FIXED ? l->path : l->source.opts.inputs[0],
-		.sample = l->opts->format == SP_TABLE_FIXED ? NULL : &l->sample,
-		.whole = whole,
-	};
-
-	sp__table_schema_free(&l->resolved.schema);
-	return sp__resolve(&l->resolved, &o, l->err);
-}
-
-/* Reads the first records, and decides on the schema. */
-static int take_sample(struct sp__tableload *l)
-{
-	const uint64_t share = sp__min(l->memory / 4, SAMPLE_BYTES);
-	bool part = false;
-	int rc = SP_READY;
-
-	sp__tableload_begin_sample(l);
-	if (l->format.kind == SP_REC_FIXED)
-		return sp__tableload_resolve(l, false);
-	while (rc == SP_READY && l->sample.bytes < SAMPLE_BYTES && !l->sample.wrong) {
-		part = l->sample.records;
-		rc = keep_text(l, share);
-		if (rc >= 0 && sp__sample_add(&l->sample, l->kept.data, (uint32_t)l->kept.bytes))
-			return -ENOMEM;
-		if (!l->source.again)
-			break;
-	}
-	if (rc < 0)
-		return rc;
-	if (part) {
-		l->kept.bytes = l->ahead.bytes = 0;
-		if (sp__tablesource_rewind(&l->source))
-			return SP_ESTATE;
-	}
-	return sp__tableload_resolve(l, rc == SP_END && l->source.ended && !l->sample.wrong);
 }
 
 /* Creates the table with the schema that was decided on. */
@@ -317,6 +232,7 @@ static int load_again(struct sp__tableload *l, int (*decide)(struct sp__tableloa
 	*l->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	(void)close_table(l);
 	l->in_order |= l->miscut;
+	sp__tableload_drop_kept(l);
 	rc = sp__tablesource_rewind(&l->source);
 	if (!rc)
 		rc = decide(l);
@@ -329,14 +245,14 @@ static int load_again(struct sp__tableload *l, int (*decide)(struct sp__tableloa
 
 static int load(struct sp__tableload *l)
 {
-	int rc = take_sample(l), closed;
+	int rc = sp__tableload_sample(l), closed;
 
 	if (!rc)
 		rc = create(l);
 	if (!rc)
 		rc = load_and_publish(l);
 	if (rc && l->miscut)
-		rc = load_again(l, take_sample, false);
+		rc = load_again(l, sp__tableload_sample, false);
 	if (rc && l->misfit && l->source.again)
 		rc = load_again(l, sp__tableload_types, true);
 	if (rc && l->miscut)
@@ -379,7 +295,8 @@ int sp__tableload_close(struct sp__tableload *l)
 	sp__tablesource_close(&l->source);
 	sp__sample_free(&l->sample);
 	sp__bytes_release(&l->kept, &l->env.budget);
-	sp__table_schema_free(&l->resolved.schema);
+	free(l->kept_ends);
+	sp__resolved_free(&l->resolved);
 	return sp__env_close(&l->env);
 }
 
@@ -425,7 +342,7 @@ int sp_table_compare_input(const char *const *inputs, size_t ninputs,
 	o.layout = SP_TABLE_CSM;
 	rc = sp__tableload_open(&l, inputs, ninputs);
 	if (!rc)
-		rc = take_sample(&l);
+		rc = sp__tableload_sample(&l);
 	if (!rc) {
 		struct sp__cost_asked asked;
 

@@ -44,8 +44,8 @@ struct sp__tableload {
 	struct sp__tablesource source;
 	struct sp__sample sample;
 	struct sp__bytes kept; /* the text of the sample, which is loaded first, ... */
-	size_t kept_input;     /* ... and its input */
-	struct sp_batch ahead; /* read from the input after it */
+	size_t *kept_ends;     /* ... where that of each input ends (0: none), ... */
+	size_t kept_taken;     /* ... and the bytes that are loaded */
 	struct sp__resolved resolved;
 	struct sp__tablefile *file; /* that gets the records */
 	struct sp__tablewriter *writer;
@@ -85,9 +85,13 @@ SP_MUST_CHECK int sp__tableload_open(struct sp__tableload *l, const char *const 
 SP_MUST_CHECK int sp__tableload_open_inputs(struct sp__tableload *l, const char *const *inputs,
 					    size_t n);
 int sp__tableload_close(struct sp__tableload *l);
-/* Begins a sample that has no records. */
+/* sampling.c: begins a sample that has no records. */
 void sp__tableload_begin_sample(struct sp__tableload *l);
-/* Decides on the schema.  whole: the sample has all records. */
+/* sampling.c: reads a sample of the records, and decides on the schema. */
+SP_MUST_CHECK int sp__tableload_sample(struct sp__tableload *l);
+/* sampling.c: forgets the text of the sample, whose records are read again. */
+void sp__tableload_drop_kept(struct sp__tableload *l);
+/* sampling.c: decides on the schema.  whole: the sample has all records. */
 SP_MUST_CHECK int sp__tableload_resolve(struct sp__tableload *l, bool whole);
 /* Adds the bytes of the inputs, and the requests of reading and writing, to the statistics. */
 void sp__tableload_note_io(const struct sp__tableload *l);

@@ -54,6 +54,20 @@ static int value_error(const struct sp__tableload *l, const struct sp__textchunk
 			type, wider);
 }
 
+/* Describes the first value of a column that had none in the sample. */
+static int unseen_error(struct sp__tableload *l, const struct sp__textchunk_error *e,
+			const char *place)
+{
+	const struct sp__table_column *c = &l->file->schema.columns[e->column];
+
+	l->misfit = true;
+	return sp__errf(l->err, SP_EFORMAT, "load", l->source.opts.inputs[l->input], -1,
+			"%s: column '%.64s': '%.*s' is the first value, too late to infer the type "
+			"from a pipe: name it (--types), choose more memory (-S), or load from a "
+			"file",
+			place, c->name, (int)sp__min(e->bytes, TEXT_SHOWN), e->text);
+}
+
 int sp__tableload_chunk_error(struct sp__tableload *l, const struct sp__textchunk *c)
 {
 	const struct sp__textchunk_error *e = &c->error;
@@ -80,6 +94,8 @@ int sp__tableload_chunk_error(struct sp__tableload *l, const struct sp__textchun
 		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
 				"%s: column '%.64s' is not null, and has no value here", place,
 				s->columns[e->column].name);
+	if (e->fault == SP__TEXTCHUNK_UNSEEN)
+		return unseen_error(l, e, place);
 	l->misfit = sp__table_schema_find(&l->described, s->columns[e->column].name,
 					  strlen(s->columns[e->column].name)) < 0;
 	return value_error(l, e, place);

@@ -300,25 +300,30 @@ static int put_slot(struct sp__tableload *l, struct sp__loadslot *slot)
 	return rc;
 }
 
+/* Takes the text of the sample, the records of one input at a time.  False: all are taken. */
+static bool take_kept(struct sp__tableload *l)
+{
+	for (size_t i = 0; l->kept_taken < l->kept.bytes; i++)
+		if (l->kept_ends[i] > l->kept_taken) {
+			l->batch = (struct sp_batch){ l->kept.data + l->kept_taken,
+						      l->kept_ends[i] - l->kept_taken };
+			l->batch_input = i;
+			l->kept_taken = l->kept_ends[i];
+			return true;
+		}
+	return false;
+}
+
 /* Gets the next records: those of the sample first. */
 static int next_batch(struct sp__tableload *l)
 {
 	int rc;
 
-	if (l->kept.bytes) {
-		l->batch = (struct sp_batch){ l->kept.data, l->kept.bytes };
-		l->batch_input = l->kept_input;
-		l->kept.bytes = 0; /* its memory is not changed before it is loaded */
+	if (take_kept(l))
 		return SP_READY;
-	}
+	sp__tableload_drop_kept(l);
 	sp__bytes_release(&l->kept, &l->env.budget);
-	if (l->ahead.bytes) {
-		l->batch = l->ahead;
-		l->ahead.bytes = 0;
-		rc = SP_READY;
-	} else {
-		rc = sp__tablesource_next(&l->source, &l->batch);
-	}
+	rc = sp__tablesource_next(&l->source, &l->batch);
 	l->batch_input = l->source.input;
 	return rc;
 }
@@ -467,7 +472,7 @@ static void open_parts(struct sp__tableload *l)
 	if (sp__tablesource_divide(&l->source, l->chunk_opts.text_bytes / 8 * 5, &l->part_opts,
 				   &l->parts))
 		return;
-	l->ahead.bytes = 0;
+	sp__tableload_drop_kept(l);
 	sp__bytes_release(&l->kept, &l->env.budget);
 }
 
@@ -477,6 +482,7 @@ int sp__tableload_records(struct sp__tableload *l)
 
 	l->chunk_opts = (struct sp__textchunk_opts){
 		.schema = &l->file->schema,
+		.checks = l->resolved.checks,
 		.fields = { l->file->schema.style.separator, l->format.kind == SP_REC_CSV,
 			    l->resolved.fields },
 		.record_bytes =

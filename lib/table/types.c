@@ -8,11 +8,11 @@
 #include "table/load.h"
 #include "table/schema/schema_text.h"
 
-/* Adds the records of l->ahead, which are copied: a sample reads bytes behind them. */
-static int add(struct sp__tableload *l)
+/* Adds records, which are copied: a sample reads bytes behind them. */
+static int add(struct sp__tableload *l, const struct sp_batch *batch)
 {
 	struct sp__budget *budget = &l->env.budget;
-	int rc = sp__bytes_set(&l->kept, l->ahead.data, l->ahead.bytes, budget);
+	int rc = sp__bytes_set(&l->kept, batch->data, batch->bytes, budget);
 
 	if (!rc)
 		rc = sp__bytes_reserve(&l->kept, l->kept.bytes + SP__FIELDENDS_SLACK, budget);
@@ -36,21 +36,22 @@ static int wrong_fields(const struct sp__tableload *l)
 
 int sp__tableload_types(struct sp__tableload *l)
 {
+	struct sp_batch batch;
 	size_t input = 0;
 	int rc = 0;
 
 	sp__tableload_begin_sample(l);
 	l->lines = 0;
-	while (!rc && (rc = sp__tablesource_next(&l->source, &l->ahead)) == SP_READY) {
+	while (!rc && (rc = sp__tablesource_next(&l->source, &batch)) == SP_READY) {
 		if (l->source.input != input)
 			l->lines = 0;
 		input = l->source.input;
-		rc = add(l);
+		rc = add(l, &batch);
 		if (!rc && l->sample.wrong)
 			rc = wrong_fields(l);
 		l->lines += sp__count_lines(l->kept.data, l->kept.bytes);
 	}
-	l->kept.bytes = l->ahead.bytes = 0;
+	sp__tableload_drop_kept(l);
 	return rc ? rc : sp__tableload_resolve(l, true);
 }
 

@@ -234,3 +234,60 @@ comes_back()
 	done
 	"$xtable" scan t | cmp - in
 }
+
+# greatest TABLE-OPTION...: a load of inputs whose column n has 9 and 10 makes numbers of it.
+greatest()
+{
+	"$xtable" load t --overwrite --csv "$@" 2>/dev/null
+	"$xtable" scan t --agg 'max(n)' | tail -n 1 | grep -qx 10
+}
+
+@test "a column has its type from all inputs, and from all of each" {
+	printf 'a,n\nx,\n' >1
+	printf 'a,n\ny,10\nz,9\n' >2
+	printf 'a,n\n' >3
+	(echo a,n && yes abcdefghij, | head -n 120000) >long
+	(cat long && sed 1d 2) >end
+	(sed 's/,/",/; s/^/"/; 1d' long | sed '1i a,n' && sed 1d 2) >quoted
+	for option in '' '--parallel 3' '-S 2M'; do
+		# shellcheck disable=SC2086 # an option and its argument
+		set -- --header $option
+		greatest "$@" 1 2
+		greatest "$@" 1 3 2
+		greatest "$@" 3 1 2
+		greatest "$@" 2 1
+		greatest "$@" end
+		greatest "$@" quoted
+		greatest "$@" 1 end 3
+		greatest "$@" long 1 2 1
+		greatest "$@" <(cat 1) <(cat 2)
+		greatest "$@" 1 <(cat 2)
+	done
+	cat end | greatest --header
+	gzip -kf 1 2 end
+	greatest --header --decompress 1.gz 2.gz
+	greatest --header --decompress -S 2M end.gz
+	sed 's/,/ /' end | "$xtable" load t --overwrite -t' ' --header
+	[ "$("$xtable" scan t --agg 'max(n)' | tail -n 1)" = 10 ]
+	"$xtable" schema --csv --header 1 2 | grep -qx 'n i8'
+}
+
+@test "a first value that comes too late in a pipe is refused, and the memory that would do" {
+	(echo a,n && yes abcdefghij, | head -n 120000 && echo y,10) >end
+	run -2 --separate-stderr "$xtable" load t --csv --header -S 2M <(cat end)
+	[[ $stderr == *"line 120002: column 'n': '10' is the first value"*--types*-S* ]]
+	[ ! -e t ]
+	cat end | "$xtable" load t --csv --header -S 2M --types n:i8
+	cat end | "$xtable" load u --csv --header -S 8M
+	"$xtable" info u | grep -q ' n i8'
+}
+
+@test "a column without a value is text" {
+	(echo a,n && yes abcdefghij, | head -n 120000) >in
+	for option in '-S 2M' '-S 2M --parallel 3'; do
+		# shellcheck disable=SC2086
+		"$xtable" load t --overwrite --csv --header $option in
+		"$xtable" scan t | cmp - in
+		"$xtable" info t | grep -qx ' *n text'
+	done
+}

@@ -369,7 +369,7 @@ struct sp_table_load_opts {
 	/*
 	 * types: NAME:TYPE,... for some columns or, without a header, for all in their order.
 	 * schema: a file with a line for each column, in their order.  NULL: types are inferred
-	 * from the first 16 MB, and names are those of the header, or c1, c2, ...
+	 * from a sample, and names are those of the header, or c1, c2, ...
 	 */
 	const char *types, *schema;
 	enum sp_table_format
@@ -408,7 +408,7 @@ SP_API SP_MUST_CHECK int sp_table_load(const char *table, const char *const *inp
 
 /*
  * Compares layouts, as sp_table_compare(), for a table that would be loaded: types and mean lengths
- * are those of the first 16 MB of the inputs, and the number of records follows from their length.
+ * are those of a sample of the inputs, and the number of records follows from their length.
  * load: options of the load, but for layout and placing.
  * Returns 0, or an error of sp_table_compare() or sp_table_load(), such as SP_EFORMAT.
  */

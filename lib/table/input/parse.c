@@ -23,6 +23,7 @@ struct block {
 	uint64_t power;	   /* 10 ^ decimals */
 	const char *null_text;
 	size_t null_bytes;
+	enum sp__textchunk_check check;
 	bool canonical;
 	int rc; /* of a dictionary */
 };
@@ -93,6 +94,14 @@ static bool same_quotes(const struct block *b, const char *p, uint32_t n, bool q
 	return is_text && needs_quotes(b, p, n);
 }
 
+/* Returns the fault of a value that was not taken. */
+static enum sp__textchunk_fault fault_of(const struct block *b)
+{
+	if (b->check == SP__CHECK_UNSEEN)
+		return SP__TEXTCHUNK_UNSEEN;
+	return b->rc == -ENOSPC ? SP__TEXTCHUNK_WORDS : SP__TEXTCHUNK_VALUE;
+}
+
 /* Takes the fields of a column, by a function for its kind. */
 static inline __attribute__((always_inline)) void each(struct block *b, bool csv, bool is_text,
 						       take_fn take)
@@ -137,8 +146,7 @@ static inline __attribute__((always_inline)) void each(struct block *b, bool csv
 			b->canonical &= same_quotes(b, p, n, quoted, is_text);
 		fit = take(b, p, n, to);
 		if (__builtin_expect(fit != SP__VALUE_OK, 0)) {
-			note(b, b->rc == -ENOSPC ? SP__TEXTCHUNK_WORDS : SP__TEXTCHUNK_VALUE, fit,
-			     i, p, n);
+			note(b, fault_of(b), fit, i, p, n);
 			return;
 		}
 	}
@@ -214,6 +222,16 @@ static enum sp__value_fit take_text(struct block *b, const char *p, uint32_t n, 
 	return sp__text_null(p, n) ? SP__VALUE_RESERVED : SP__VALUE_OK;
 }
 
+/* Refuses the first value of a column of which nothing is known. */
+static enum sp__value_fit take_unseen(struct block *b, const char *p, uint32_t n, uint8_t *to)
+{
+	(void)b;
+	(void)p;
+	(void)n;
+	(void)to;
+	return SP__VALUE_MALFORMED;
+}
+
 static enum sp__value_fit take_word(struct block *b, const char *p, uint32_t n, uint8_t *to)
 {
 	const uint32_t max = b->type->bytes == 1 ? SP__DICT8_WORDS : SP__DICT16_WORDS;
@@ -240,6 +258,7 @@ static enum sp__value_fit take_word(struct block *b, const char *p, uint32_t n, 
 LOOP(parse_integers, false, take_integer)
 LOOP(parse_decimals, false, take_decimal)
 LOOP(parse_texts, true, take_text)
+LOOP(parse_unseen, true, take_unseen)
 LOOP(parse_words, true, take_word)
 LOOP(parse_chars, true, take_value)
 LOOP(parse_others, false, take_value)
@@ -254,6 +273,7 @@ static void parse_column(struct sp__textchunk *c, uint32_t column, uint32_t reco
 			   .column = column,
 			   .records = records,
 			   .null_text = s->style.null_text ? s->style.null_text : "",
+			   .check = c->opts->checks ? c->opts->checks[column] : SP__CHECK_NONE,
 			   .canonical = true };
 
 	b.null_bytes = strlen(b.null_text);
@@ -266,7 +286,7 @@ static void parse_column(struct sp__textchunk *c, uint32_t column, uint32_t reco
 		(t->decimals ? parse_decimals : parse_integers)(&b);
 		break;
 	case 't':
-		parse_texts(&b);
+		(b.check == SP__CHECK_UNSEEN ? parse_unseen : parse_texts)(&b);
 		break;
 	case 'w':
 		parse_words(&b);

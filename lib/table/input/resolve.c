@@ -194,6 +194,13 @@ static int set_style(struct sp__resolved *r, const struct sp__resolve_opts *o, b
 	return o->null_text && *o->null_text && !style->null_text ? -ENOMEM : 0;
 }
 
+void sp__resolved_free(struct sp__resolved *r)
+{
+	sp__table_schema_free(&r->schema);
+	free(r->checks);
+	r->checks = NULL;
+}
+
 static struct sp__value_type infer(struct sp__resolved *r, const struct sp__resolve_opts *o,
 				   uint32_t column)
 {
@@ -202,7 +209,8 @@ static struct sp__value_type infer(struct sp__resolved *r, const struct sp__reso
 
 	if (!o->sample || column >= o->sample->fields)
 		return text;
-	r->inferred = r->inferred || !o->whole;
+	if (!o->whole && !o->sample->inference.columns[column].values)
+		r->checks[column] = SP__CHECK_UNSEEN;
 	t = sp__inference_type(&o->sample->inference, column, o->whole);
 	if (t.kind != 'w' && t.kind != 'c' && sp__sample_is_text(o->sample, column))
 		return text;
@@ -226,6 +234,9 @@ int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o, struct
 	if (repeated >= 0)
 		return sp__errf(err, SP_ESYNTAX, "load", o->input, -1,
 				"two columns have the name '%.64s'", s->columns[repeated].name);
+	r->checks = calloc(s->n, sizeof(*r->checks));
+	if (!r->checks)
+		return fail(o, err, -ENOMEM);
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sp__table_column *c = &s->columns[i];
 

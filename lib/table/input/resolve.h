@@ -6,6 +6,7 @@
 
 #include <spindle/batch.h>
 #include "table/input/sample.h"
+#include "table/input/textchunk.h"
 
 struct sp__resolve_opts {
 	enum sp_table_format format;
@@ -28,9 +29,12 @@ struct sp__resolve_opts {
 struct sp__resolved {
 	struct sp__table_schema schema;
 	uint32_t fields; /* of a record; with a trailing separator one more than columns */
-	bool inferred;	 /* a type is inferred, and further records could contradict it */
+	/* Of each column: which values contradict the inference from a part of the records. */
+	enum sp__textchunk_check *checks;
 };
 
-/* Returns 0; SP_ESYNTAX with the reason; or -ENOMEM.  The caller frees r->schema in any case. */
+/* Returns 0; SP_ESYNTAX with the reason; or -ENOMEM.  The caller frees r in any case. */
 SP_MUST_CHECK int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o,
 			      struct sp_errinfo *err);
+/* Frees all members; zeroes r. */
+void sp__resolved_free(struct sp__resolved *r);

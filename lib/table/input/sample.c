@@ -90,6 +90,7 @@ static int add_field(struct sp__sample *s, uint32_t column, struct sp__slice fie
 	const bool null = !quoted && is_null(s, &field);
 	int rc = quoted ? unquote(s, column, &field) : 0;
 
+	s->quotes[column].quoted += quoted;
 	s->quotes[column].none += field.n && !quoted && !null;
 	if (!rc && !null && sp__inference_add(&s->inference, column, &field))
 		rc = no_memory(s);

@@ -14,6 +14,7 @@
 
 /* Fields of a column of CSV that are not NULL, and were ... */
 struct sp__sample_quotes {
+	uint64_t quoted;   /* in quotes */
 	uint64_t needless; /* in quotes, without need */
 	uint64_t none;
 };

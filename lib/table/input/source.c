@@ -49,11 +49,20 @@ static int open_scan(struct sp__tablesource *s)
 	return sp__scan_open(&s->scan, &o);
 }
 
-/* Notes facts about an input when it ends, or is closed. */
+/* Adds the requests of the input that is open. */
+static void note_io(struct sp__tablesource *s)
+{
+	struct sp__io_counters io;
+
+	sp__scan_counters(s->scan, &io);
+	sp__io_add(&s->io, &io);
+	strcpy(s->engine, sp__scan_engine(s->scan));
+}
+
+/* Notes facts about an input when it ends. */
 static void note_end(struct sp__tablesource *s)
 {
 	struct sp_batch header = { NULL, 0 };
-	struct sp__io_counters io;
 	uint64_t added;
 
 	sp__scan_header(s->scan, &header);
@@ -61,9 +70,7 @@ static void note_end(struct sp__tablesource *s)
 	s->no_newlines |= s->no_newline;
 	s->no_newline = added != 0;
 	s->bytes += sp__scan_bytes(s->scan);
-	sp__scan_counters(s->scan, &io);
-	sp__io_add(&s->io, &io);
-	strcpy(s->engine, sp__scan_engine(s->scan));
+	note_io(s);
 }
 
 static void close_scan(struct sp__tablesource *s)
@@ -97,6 +104,16 @@ static int note_header(struct sp__tablesource *s)
 		       : 0;
 }
 
+/* Closes an input; the next one is opened later. */
+static void leave(struct sp__tablesource *s)
+{
+	close_scan(s);
+	if (s->input + 1 == s->opts.n)
+		s->ended = true;
+	else
+		s->input++;
+}
+
 int sp__tablesource_next(struct sp__tablesource *s, struct sp_batch *batch)
 {
 	struct sp__iter iter = { NULL, sp__scan_next };
@@ -114,13 +131,17 @@ int sp__tablesource_next(struct sp__tablesource *s, struct sp_batch *batch)
 		if (header || rc == SP_READY)
 			return header ? header : rc;
 		note_end(s);
-		close_scan(s);
-		if (s->input + 1 == s->opts.n)
-			s->ended = true;
-		else
-			s->input++;
+		leave(s);
 	}
 	return SP_END;
+}
+
+void sp__tablesource_skip(struct sp__tablesource *s)
+{
+	if (!s->scan)
+		return;
+	note_io(s);
+	leave(s);
 }
 
 uint64_t sp__tablesource_done(const struct sp__tablesource *s)

@@ -63,5 +63,7 @@ SP_MUST_CHECK int sp__tablesource_divide(struct sp__tablesource *s, uint64_t par
 SP_MUST_CHECK int sp__tablesource_end_parts(struct sp__tablesource *s, struct sp__parts *parts);
 /* Returns the bytes of text that have been returned. */
 uint64_t sp__tablesource_done(const struct sp__tablesource *s);
+/* Leaves the input from which the last batch was: the next records are those of another one. */
+void sp__tablesource_skip(struct sp__tablesource *s);
 /* Starts from the beginning.  Returns 0; or SP_EUNSUP if an input is not a regular file. */
 SP_MUST_CHECK int sp__tablesource_rewind(struct sp__tablesource *s);

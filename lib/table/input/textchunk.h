@@ -16,8 +16,15 @@
 #include "table/schema/schema.h"
 #include "table/values/columns.h"
 
+/* Values that a column refuses although its type holds them. */
+enum sp__textchunk_check {
+	SP__CHECK_NONE,
+	SP__CHECK_UNSEEN, /* all: the type was inferred before there was a value */
+};
+
 struct sp__textchunk_opts {
 	const struct sp__table_schema *schema;
+	const enum sp__textchunk_check *checks; /* of each column; NULL: none */
 	struct sp__fieldends_opts fields;
 	uint32_t record_bytes; /* of records of fixed length; 0: the text has fields */
 	uint32_t max_records;
@@ -32,6 +39,7 @@ enum sp__textchunk_fault {
 	SP__TEXTCHUNK_VALUE,  /* a value does not fit its column; fit has the reason */
 	SP__TEXTCHUNK_NULL,   /* ... is NULL, and the column's must not be */
 	SP__TEXTCHUNK_WORDS,  /* ... is a word too many for the dictionary */
+	SP__TEXTCHUNK_UNSEEN, /* ... is the first one of its column */
 };
 
 struct sp__textchunk_error {
