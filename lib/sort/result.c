@@ -150,7 +150,10 @@ static int next_part(struct sp__sort_result *r)
 		return rc;
 	close_stream(r);
 	r->at++;
-	return begin_part(r);
+	rc = begin_part(r);
+	return rc < 0 || !r->header.bytes
+		       ? rc
+		       : sp__wstream_put(r->stream, r->header.data, r->header.bytes);
 }
 
 int sp__result_begin(struct sp__sort_result *r, const struct sp__wstream_opts *writing)
@@ -166,6 +169,10 @@ int sp__result_begin(struct sp__sort_result *r, const struct sp__wstream_opts *w
 int sp__result_put_header(struct sp__sort_result *r, const struct sp_batch *header)
 {
 	r->header_bytes = header->bytes;
+	/* A byte order mark alone does not begin the other parts. */
+	if (r->io->splitters && r->io->header_records &&
+	    sp__bytes_set(&r->header, header->data, header->bytes, NULL) < 0)
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
 	return header->bytes ? sp__wstream_put(r->stream, header->data, header->bytes) : 0;
 }
 
@@ -279,6 +286,7 @@ void sp__result_counters(const struct sp__sort_result *r, struct sp__io_counters
 void sp__result_close(struct sp__sort_result *r)
 {
 	close_stream(r);
+	sp__bytes_release(&r->header, NULL);
 	for (size_t i = 0; i < r->nfiles; i++)
 		sp_outfile_close(r->files[i], r->err);
 	free(r->files);

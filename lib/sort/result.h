@@ -25,6 +25,7 @@ struct sp__sort_result {
 	size_t nfiles;		   /* 0: not prepared */
 	size_t at;		   /* the part being written */
 	size_t header_bytes;
+	struct sp__bytes header; /* of each part */
 	struct sp__wstream_opts writing;
 	struct sp__wstream *stream;  /* of this part */
 	struct sp__io_counters done; /* of closed streams */
@@ -40,7 +41,7 @@ bool sp__result_overwrites(const struct sp__sort_result *r, const struct stat *s
 /* Starts the first part; calls prepare() if necessary. */
 SP_MUST_CHECK int sp__result_begin(struct sp__sort_result *r,
 				   const struct sp__wstream_opts *writing);
-/* Puts the header. */
+/* Puts the header, which later parts also begin with. */
 SP_MUST_CHECK int sp__result_put_header(struct sp__sort_result *r, const struct sp_batch *header);
 SP_MUST_CHECK int sp__result_put(struct sp__sort_result *r, const struct sp_batch *batch);
 /*

@@ -5,8 +5,8 @@
  * Algorithm: the bytes of all inputs are divided into strata of equal length, 1000 per part.  In
  * each stratum a byte is drawn.  Positioned reads around the byte find its record, which is put
  * into a sort.  The options of this sort limit memory, threads and temporary space, for any number
- * of samples.  Then the records are read in order, with their weights.  When the sum of weights
- * exceeds i / P of the total, the record is splitter i.
+ * of samples.  Then the records are read in order, with their weights.  A part ends between two
+ * groups of equal keys, where its weight is nearest to its share of what earlier parts have left.
  *
  * Weights: a record is put once, even if several strata draw from it.  If it is shorter than a
  * stratum, it is drawn with probability length / stratum, and represents a stratum.  If it is
@@ -35,6 +35,7 @@
 #include "base/utf8mark.h"
 #include "base/whole.h"
 #include "flow/scan.h"
+#include "rec/key.h"
 #include "rec/recfmt.h"
 #include "sort/sort.h"
 #include "sort/splitters.h"
@@ -310,27 +311,85 @@ static int draw_samples(struct sampler *s)
 	return rc;
 }
 
-/* Chooses the splitters from the samples in order. */
+/* The cuts between groups of equal keys. */
+struct cutter {
+	struct sp_splitters *to;
+	size_t parts;
+	struct sp__bytes first; /* the first record of the current group */
+	uint64_t before, group; /* weights: of the open part before this group, of the group */
+	uint64_t left;		/* weight that is in no closed part */
+};
+
+/* Closes the open part before a record. */
+static int cut(struct cutter *c, const struct sp_batch *rec)
+{
+	c->left -= c->before;
+	c->before = 0;
+	return sp__splitters_add(c->to, rec->data, rec->bytes);
+}
+
+/*
+ * Closes the open part before or after the current group, whichever is nearer to its share of what
+ * is left, and again after a group larger than a share.  next: the first record of the next group.
+ */
+static int end_group(struct cutter *c, const struct sp_batch *next)
+{
+	unsigned __int128 open = c->parts - c->to->n;
+	unsigned __int128 before = c->before * open, after = (c->before + c->group) * open;
+	int rc = 0;
+
+	if (open > 1 && c->before && after > c->left && after - c->left > c->left - before) {
+		rc = cut(c, &(struct sp_batch){ c->first.data, c->first.bytes });
+		after = c->group * --open;
+	}
+	c->before += c->group;
+	c->group = 0;
+	return !rc && open > 1 && after >= c->left ? cut(c, next) : rc;
+}
+
+/* Adds a sample, in order, to its group. */
+static int add_sample(struct sampler *s, struct cutter *c, const struct sp_batch *rec)
+{
+	const size_t term = sp__rec_term(&s->opts.format);
+	int rc = 0;
+
+	if (!c->group || sp__key_compare(s->opts.keys, c->first.data, c->first.bytes - term,
+					 rec->data, rec->bytes - term)) {
+		rc = c->group ? end_group(c, rec) : 0;
+		if (!rc)
+			rc = sp__bytes_set(&c->first, rec->data, rec->bytes, s->budget);
+	}
+	c->group += weight(s, rec->bytes);
+	return rc;
+}
+
+/*
+ * Chooses the splitters from the samples in order.  If there are fewer groups than parts, the last
+ * one is the splitter of all remaining parts.
+ */
 static int choose(struct sampler *s, struct sp_splitters *to, size_t parts)
 {
-	unsigned __int128 sum = 0; /* of the weights so far, times parts */
-	struct sp_batch batch;
-	const char *next;
+	struct cutter c = { .to = to, .parts = parts, .left = s->weights };
+	struct sp_batch batch, rec;
 	int rc = sp__sorter_finish(&s->sorter);
 
 	while (!rc && (rc = sp__sort_get_next(s->sorter.sort, &batch)) == SP_READY) {
 		rc = 0;
-		for (const char *at = batch.data, *end = at + batch.bytes; !rc && at < end;
-		     at = next) {
-			next = sp__rec_end(&s->opts.format, at, (size_t)(end - at));
-			sum += (unsigned __int128)weight(s, (size_t)(next - at)) * parts;
-			while (!rc && to->n + 1 < parts &&
-			       sum > (unsigned __int128)s->weights * (to->n + 1))
-				rc = sp__splitters_add(to, at, (size_t)(next - at));
+		for (const char *end = batch.data + batch.bytes; !rc && batch.data < end;
+		     batch.data += rec.bytes) {
+			rec.data = batch.data;
+			rec.bytes = (size_t)(sp__rec_end(&s->opts.format, rec.data,
+							 (size_t)(end - rec.data)) -
+					     rec.data);
+			rc = add_sample(s, &c, &rec);
 		}
 		if (rc < 0)
-			return no_memory(s);
+			rc = no_memory(s);
 	}
+	while (rc >= 0 && c.group && to->n + 1 < parts)
+		if (sp__splitters_add(to, c.first.data, c.first.bytes) < 0)
+			rc = no_memory(s);
+	sp__bytes_release(&c.first, s->budget);
 	return rc;
 }
 

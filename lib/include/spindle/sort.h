@@ -206,7 +206,8 @@ struct sp_sort_io {
 	int output_fd;
 	/*
 	 * Not NULL: instead, part i of the result goes to the path parts[i], for i from 0 to the
-	 * number of splitters (spindle/split.h), empty parts too.  A header goes to part 0.
+	 * number of splitters (spindle/split.h), empty parts too.  Each part begins with
+	 * the header.
 	 */
 	const struct sp_splitters *splitters;
 	const char *const *parts;

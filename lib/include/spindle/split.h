@@ -35,9 +35,9 @@ SP_API SP_MUST_CHECK int sp_splitters_load(struct sp_splitters **splitters,
  *
  * The inputs are not read as a whole, but sampled at 1000 random offsets per part, drawn by
  * opts->run.seed.  With different keys, a part has its share of the bytes within 10 % (three
- * standard deviations), except for a record or a group of equal keys that is larger.  If such a
- * group has the share of several parts, several splitters are equal.  The samples are sorted in the
- * memory of opts->run.
+ * standard deviations), except for a record or a group of equal keys that is larger.  After
+ * such a group, the other parts share the rest equally.  If there are fewer keys than parts, the
+ * last splitters are equal.  The samples are sorted in the memory of opts->run.
  * io: inputs and their header; other members are ignored.
  * Returns 0 or an error, with *splitters NULL:
  *   SP_EUNSUP: an input is not a regular file, or inputs are compressed
