@@ -32,6 +32,7 @@ from ._lib import (
     Batch,
     CallInfo,
     CTally,
+    Owner,
     SpindleError,
     Views,
     __version__,
@@ -118,7 +119,7 @@ class _Words:
     def __del__(self) -> None:
         self._free(getattr(self, "_call", None))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Any:  # a copy parses the arguments again
         return type(self), (self.args,)
 
     def _found(self, opts: int | None) -> int:
@@ -275,7 +276,7 @@ def join_files(
     return _document(report)
 
 
-class _Feed:
+class _Feed(Owner):
     """Passes blocks of both files of a join to the library when it requests them."""
 
     def __init__(self, *sides: Iterable[Any]):
@@ -478,7 +479,7 @@ def partition(
     return Partitioned(memoryview(out)[: t.bytes], list(offsets[: parts - 1]), _tally(t))
 
 
-class Merge:
+class Merge(Owner):
     """A merge of sorted buffers: an iterator of blocks of whole records, about 1 MiB each.
 
     Equal records are in the order of their buffers.  The buffers are used until close().

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Union
 
 from ._keywords import cube_words, join_sizes
-from ._lib import accepted, c_strings, lib, name, no_error, options
+from ._lib import Owner, accepted, c_strings, lib, name, no_error, options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,7 +156,32 @@ def _array(value: Any, dtype: np.dtype[Any]) -> Any:
     return np.asarray(value, dtype)
 
 
-class Cube:
+def _values(array: Any) -> NDArray[Any]:
+    """An array, all of whose elements have a value."""
+    np = _numpy()
+    if np.ma.is_masked(array):
+        raise ValueError(
+            "a cube has no mask, and elements of the array are masked: pass array.filled(value)"
+        )
+    return np.asarray(array)  # type: ignore[no-any-return]
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    """The sizes of a shape: an integer, or a sequence of them."""
+    if not getattr(shape, "ndim", 0):
+        try:
+            return (operator.index(shape),)
+        except TypeError:
+            pass
+    try:
+        return tuple(operator.index(size) for size in shape)
+    except TypeError:
+        raise TypeError(
+            f"a shape is an integer or a sequence of integers, not {shape!r}"
+        ) from None
+
+
+class Cube(Owner):
     """A cube of mmap-cube(1), a grid of elements: ``cube[0:10, :, 5]`` reads a box of it into an
     array of NumPy, and ``cube[0:10, :, 5] = array`` writes one.
 
@@ -193,6 +218,7 @@ class Cube:
             self.close()
             raise ValueError(f"{os.fsdecode(path)}: a dataset of points is not an array")
         self.path, self.mode = path, mode
+        self._memory, self._parallel, self._verify = memory, parallel, verify
         self.mapping: str = facts.mapping.decode()
         self.shape: tuple[int, ...] = tuple(facts.dims[: facts.ndims])
         size = facts.element_bytes if not facts.type else ""
@@ -231,7 +257,7 @@ class Cube:
 
         If that is interrupted, the cube cannot be read until all its elements are assigned.
         """
-        data = _numpy().asanyarray(array)
+        data = _values(array)
         cls._make(path, data.shape, data.dtype, True, None, layout)
         cube = cls(path, "r+", memory=memory, parallel=parallel)
         try:
@@ -246,7 +272,7 @@ class Cube:
         path: PathLike, shape: Any, dtype: Any, awaits: bool, fill: Any, layout: Any
     ) -> None:
         kind = _numpy().dtype(dtype)
-        sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        sizes = _sizes(shape)
         if not 1 <= len(sizes) <= DIMS_MAX or min(sizes) < 1:
             raise ValueError(
                 f"a cube has 1 to {DIMS_MAX} dimensions with at least one element, not {sizes}"
@@ -259,6 +285,18 @@ class Cube:
         words += cube_words(layout)
         err = no_error()
         accepted(lib.sp_call_cube_create(name(path), *c_strings(words), awaits, byref(err)), err)
+
+    def __reduce__(self) -> Any:
+        """A pickle opens the file again, to read."""
+        if self.mode != "r":
+            raise TypeError(
+                "a cube that is open for writing is locked for all others, so a pickle cannot open "
+                "it again: open it with mode 'r'"
+            )
+        if not self._handle:
+            raise ValueError("the cube is closed")
+        path = os.path.abspath(os.fspath(self.path))
+        return _opened, (path, self._memory, self._parallel, self._verify)
 
     @property
     def ndim(self) -> int:
@@ -304,7 +342,7 @@ class Cube:
         selection = _Selection(key, self.shape)
         if selection.stepped:
             raise IndexError("elements are assigned without a step")
-        array = np.asanyarray(value if hasattr(value, "dtype") else _array(value, self.dtype))
+        array = _values(value) if hasattr(value, "dtype") else _array(value, self.dtype)
         while array.ndim > len(selection.shape) and array.shape[0] == 1:
             array = array[0]
         array = np.broadcast_to(array, selection.shape)
@@ -372,3 +410,7 @@ class Cube:
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
             lib.sp_cube_close(self._handle)
+
+
+def _opened(path: PathLike, memory: Any, parallel: Any, verify: bool) -> Cube:
+    return Cube(path, memory=memory, parallel=parallel, verify=verify)

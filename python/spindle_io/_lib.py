@@ -262,6 +262,23 @@ def no_error() -> ErrInfo:
     return ErrInfo(offset=-1)
 
 
+class Owner:
+    """An object that owns memory of the library or buffers: a copy would free them, too."""
+
+    def __copy__(self) -> Any:
+        raise TypeError(f"{_of(self)} cannot be copied: each copy would free what it owns")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{_of(self)} cannot be pickled: it owns memory of this process")
+
+
+def _of(o: object) -> str:
+    return f"a {type(o).__name__}"
+
+
 class _PyBuffer(Structure):
     """Py_buffer: in the stable interface since Python 3.11, with the same layout before."""
 
@@ -287,7 +304,7 @@ _release_buffer = ctypes.pythonapi.PyBuffer_Release
 _release_buffer.argtypes = [POINTER(_PyBuffer)]
 
 
-class Views:
+class Views(Owner):
     """Addresses of objects with contiguous bytes, which do not move until release().
 
     capacity: bytes that will be written there.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """spindle_io.Cube against NumPy."""
 
+import copy
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -109,6 +111,59 @@ class Cubes(unittest.TestCase):
             with self.assertRaises(ValueError):
                 c[0] = np.zeros(4)
             self.assertSame(c[...], a)
+
+    def test_a_masked_array_leaves_no_cube(self):
+        masked = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+        with self.assertRaisesRegex(ValueError, "masked: pass array.filled"):
+            sp.Cube.from_array(self.path, masked)
+        self.assertFalse(self.path.exists())
+        with sp.Cube.from_array(self.path, np.ma.array([1.0, 2.0, 3.0])) as c:
+            for key in 0, slice(0, 2), Ellipsis:
+                value = masked[1] if key == 0 else masked[key]
+                with self.assertRaises(ValueError):
+                    c[key] = value
+            self.assertSame(c[...], np.array([1.0, 2.0, 3.0]))
+
+    def test_shapes(self):
+        for shape, want in (
+            (np.array([3, 4]), (3, 4)),
+            (np.array([3]), (3,)),
+            (np.int8(3), (3,)),
+            ([np.uint64(3), 4], (3, 4)),
+            (range(2, 4), (2, 3)),
+        ):
+            with sp.Cube.create(self.path, shape, overwrite=True) as c:
+                self.assertEqual(c.shape, want)
+        for shape in "34", 2.5, [2, 2.5], np.array([3.0]), None:
+            with self.assertRaisesRegex(TypeError, "a shape is an integer or a sequence"):
+                sp.Cube.create(self.path, shape, overwrite=True)
+        for shape in np.array([3, 0]), [], [-1]:
+            with self.assertRaises(ValueError):
+                sp.Cube.create(self.path, shape, overwrite=True)
+
+    def test_cubes_cannot_be_copied(self):
+        c = sp.Cube.from_array(self.path, np.arange(6.0).reshape(2, 3))
+        for attempt in copy.copy, copy.deepcopy:
+            with self.assertRaisesRegex(TypeError, "a Cube cannot be copied"):
+                attempt(c)
+        with self.assertRaisesRegex(TypeError, "open for writing"):
+            pickle.dumps(c)
+        c.close()
+
+    def test_a_pickle_opens_the_cube_again(self):
+        sp.Cube.from_array(self.path, np.arange(6.0).reshape(2, 3)).close()
+        before = os.getcwd()
+        os.chdir(self.path.parent)
+        self.addCleanup(os.chdir, before)
+        with sp.Cube("c", verify=True, memory="8M") as c:
+            with self.assertRaisesRegex(TypeError, "cannot be copied"):
+                copy.deepcopy(c)
+            text = pickle.dumps(c)
+        os.chdir(before)
+        with pickle.loads(text) as again:
+            self.assertSame(again[...], np.arange(6.0).reshape(2, 3))
+        with self.assertRaisesRegex(ValueError, "closed"):
+            pickle.dumps(c)
 
     def test_new_cubes_have_their_fill(self):
         for dtype, fill in ("f8", 0.1), ("i4", -3), ("V3", b"abc"), ("f4", float("nan")):

@@ -3,6 +3,7 @@
 
 import array
 import contextlib
+import copy
 import datetime
 import decimal
 import errno
@@ -23,6 +24,7 @@ from unittest import mock
 
 import spindle_io as sp
 import tap
+from spindle_io._lib import Views
 from spindle_io.ray import cli, files
 
 
@@ -45,6 +47,25 @@ class Folder(unittest.TestCase):
         path = self.folder / name
         path.write_bytes(data)
         return path
+
+
+class Owners(unittest.TestCase):
+    """Objects that own memory of the library."""
+
+    def test_they_cannot_be_copied(self):
+        with sp.Merge([b"a\n", b"b\n"]) as merge, Views([b"a"]) as views:
+            for o in merge, views:
+                for attempt in copy.copy, copy.deepcopy, pickle.dumps:
+                    with self.assertRaisesRegex(TypeError, f"a {type(o).__name__} cannot be"):
+                        attempt(o)
+            self.assertEqual(b"".join(merge), b"a\nb\n")
+
+    def test_copies_of_options_own_their_memory(self):
+        for o in sp.Options("-k1,1"), sp.JoinOptions("-j 1"):
+            for again in copy.copy(o), copy.deepcopy(o):
+                self.assertNotEqual(again._call.value, o._call.value)
+                self.assertEqual(again.args, o.args)
+                del again
 
 
 class Keywords(Folder):
@@ -547,6 +568,11 @@ class Tables(TableFolder):
         )
         few = self.table.scan(["id"], lo=7, hi=5000, limit=2, memory=1 << 22)
         self.assertEqual(self.printed(few), "id\n7\n8\n")
+
+    def test_tables_and_scans_can_be_copied(self):
+        for o in copy.deepcopy(self.table), copy.copy(self.table):
+            scan = pickle.loads(pickle.dumps(o.scan(["id"], limit=2)))
+            self.assertEqual(self.printed(copy.copy(scan)), "id\n0\n1\n")
 
     def test_a_stream_that_nobody_takes_is_released(self):
         for _ in range(300):  # more than there are descriptors, if each were kept
