@@ -152,6 +152,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ),
     "sp_call_table_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
     "sp_call_table_load_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
+    "sp_table_capsule_free": (None, [c_void_p]),
+    "sp_table_capsule_functions": (None, [c_void_p, c_void_p]),
     "sp_call_cube_create": (c_int, [c_char_p, _WORDS, c_size_t, c_bool, _ERR]),
     "sp_call_cube_open": (c_int, [_HANDLE, c_char_p, _WORDS, c_size_t, c_bool, _ERR]),
     "sp_call_cube_facts": (None, [c_void_p, c_void_p]),

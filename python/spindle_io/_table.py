@@ -39,6 +39,11 @@ _malloc = ctypes.pythonapi.PyMem_RawMalloc
 _malloc.restype, _malloc.argtypes = c_void_p, [ctypes.c_size_t]
 _free = ctypes.pythonapi.PyMem_RawFree
 _free.restype, _free.argtypes = None, [c_void_p]
+# The destructor of capsules is a function of C: one of Python would lose an exception that is set.
+_destroy = ctypes.cast(lib.sp_table_capsule_free, c_void_p)
+lib.sp_table_capsule_functions(
+    ctypes.cast(ctypes.pythonapi.PyCapsule_GetPointer, c_void_p), ctypes.cast(_free, c_void_p)
+)
 
 
 def _release(address: int) -> None:
@@ -46,17 +51,6 @@ def _release(address: int) -> None:
     stream = Stream.from_address(address)
     if stream.release:
         stream.release(byref(stream))
-
-
-# The destructor gets a borrowed capsule, which must not be counted while it is being freed.
-@ctypes.PYFUNCTYPE(None, c_void_p)
-def _destroy(capsule: int) -> None:
-    get = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
-    address = get(capsule, CAPSULE)
-    _release(address)
-    _free(address)
 
 
 def _words(options: Iterable[tuple[str, Any]]) -> list[str]:
@@ -89,7 +83,7 @@ class Scan:
         err = no_error()
         try:
             check(lib.sp_call_table_arrow(self._path, array, n, address, byref(err)), err)
-            return _new_capsule(address, CAPSULE, ctypes.cast(_destroy, c_void_p))
+            return _new_capsule(address, CAPSULE, _destroy)
         except BaseException:
             _release(address)
             _free(address)
@@ -163,8 +157,8 @@ class Table:
         array, n = c_strings(words)
         err = no_error()
         rc = lib.sp_call_table_load_arrow(name(path), array, n, address, byref(err))
-        if rc == -errno.EINVAL:
-            _release(address)
+        if rc == -errno.EINVAL and Stream.from_address(address).release:
+            _release(address)  # an argument is wrong
             raise ValueError(err.text.decode(errors="replace"))
         check(rc, err)
         return cls(path)

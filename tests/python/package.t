@@ -17,6 +17,17 @@ if [ ! -e "$build/python/.done" ]; then
 fi
 export PYTHONDONTWRITEBYTECODE=1
 PYTHONPATH=$build/python tap_lines "$work/log" python3 "$top/tests/python/test_spindle_io.py"
+# The first Python that has pyarrow, or any.
+arrow_python()
+{
+	local python
+
+	for python in python3 /usr/bin/python3; do
+		! "$python" -c 'import pyarrow' 2>/dev/null || { echo "$python"; return; }
+	done
+	echo python3
+}
+PYTHONPATH=$build/python tap_lines "$work/arrow" "$(arrow_python)" "$top/tests/python/test_arrow.py"
 PYTHONPATH=$build/python tap_lines "$work/cubes" "$(numpy_python)" "$top/tests/python/test_cube.py"
 tap_empty "the page on scaling has the tables of the simulation" \
 	"$(python3 "$top/python/docs/twostage.py" | grep '^|' | grep -vxFf "$top/python/docs/scaling.md")"

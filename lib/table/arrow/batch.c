@@ -8,13 +8,18 @@
 #include "base/err.h"
 #include "rec/value_impl.h"
 #include "table/arrow/batch.h"
+#include "table/arrow/utf8.h"
 #include "table/schema/columntext.h"
 
 int sp__arrow_batch_open(struct sp__arrow_batch *b, const struct sp__table_schema *s,
 			 const uint32_t *columns, uint32_t n)
 {
+	char text[SP__ARROW_FORMAT_TEXT];
+
 	*b = (struct sp__arrow_batch){ .schema = s, .columns = columns, .n = n };
 	b->list = calloc(n, sizeof(*b->list));
+	for (uint32_t k = 0; b->list && k < n; k++)
+		sp__arrow_column_format(&s->columns[columns[k]], text, &b->list[k].format);
 	return b->list ? 0 : -ENOMEM;
 }
 
@@ -44,101 +49,95 @@ void sp__arrow_batch_empty(struct sp__arrow_batch *b)
 	b->length = 0;
 }
 
-/* Returns the length of a valid sequence of UTF-8 at p; 0: it is not valid. */
-static size_t sequence(const uint8_t *p, size_t n)
+static bool is_text(const struct sp__arrow_format *f)
 {
-	size_t bytes = *p < 0x80 ? 1 : *p < 0xC2 ? 0 : *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : 4;
-
-	if (!bytes || bytes > n || *p > 0xF4)
-		return 0;
-	for (size_t i = 1; i < bytes; i++)
-		if ((p[i] & 0xC0) != 0x80)
-			return 0;
-	/* Too long forms, surrogates, and code points beyond the last one. */
-	if ((*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] > 0x9F) ||
-	    (*p == 0xF0 && p[1] < 0x90) || (*p == 0xF4 && p[1] > 0x8F))
-		return 0;
-	return bytes;
+	return f->form == SP__ARROW_TEXT;
 }
 
-static bool is_utf8(const char *text, size_t n)
+/* Converts a value to f->bytes.  False: the format does not have it. */
+static bool convert(const struct sp__arrow_format *f, const uint8_t *value, char *to)
 {
-	const uint8_t *p = (const uint8_t *)text;
-
-	while (n) {
-		size_t bytes = sequence(p, n);
-
-		if (!bytes)
-			return false;
-		p += bytes;
-		n -= bytes;
-	}
-	return true;
-}
-
-/* Returns the bytes of a value in Arrow; 0: a text. */
-static size_t width(const struct sp__value_type *t)
-{
-	if (sp__type_is_text(t))
-		return 0;
-	return t->kind == 'd' ? sizeof(sp__int128) : t->bytes;
-}
-
-static void convert(const struct sp__value_type *t, const uint8_t *value, char *to)
-{
+	const struct sp__value_type *t = &f->type;
 	sp__int128 wide;
-	int64_t time;
+	int64_t v;
 
 	if (t->kind == 'd') {
 		wide = sp__value_signed(t, value);
 		memcpy(to, &wide, sizeof(wide));
 	} else if (t->kind == 'T') {
-		time = sp__value_signed(t, value) / sp__arrow_time_unit(t->decimals);
-		memcpy(to, &time, sizeof(time));
-	} else {
+		v = sp__value_signed(t, value) / sp__arrow_time_unit(t->decimals);
+		memcpy(to, &v, sizeof(v));
+	} else if (f->bytes == t->bytes) {
 		memcpy(to, value, t->bytes);
+	} else {
+		v = sp__value_signed(t, value);
+		memcpy(to, &v, f->bytes);
+		return f->bytes == 8 || v == (int32_t)v;
 	}
+	return true;
 }
 
 /* Makes space for n further values, and for their validity. */
-static int reserve(struct sp__arrow_column *c, size_t bytes, int64_t length, uint32_t n)
+static int reserve(struct sp__arrow_column *c, int64_t length, uint32_t n)
 {
-	const size_t valid = (size_t)(length + n + 7) / 8;
+	const size_t bits = (size_t)(length + n + 7) / 8;
+	const bool spread = c->format.form != SP__ARROW_BITS;
+	const size_t bytes = is_text(&c->format) ? 0 : c->format.bytes;
 
 	/* Arrow wants memory for texts that are all empty, too. */
-	if (sp__bytes_reserve(&c->values, c->values.bytes + n * bytes + 1, NULL) ||
-	    sp__bytes_reserve(&c->valid, valid, NULL) ||
-	    (!bytes &&
+	if (sp__bytes_reserve(&c->values, spread ? c->values.bytes + n * bytes + 1 : bits, NULL) ||
+	    sp__bytes_reserve(&c->valid, bits, NULL) ||
+	    (is_text(&c->format) &&
 	     sp__bytes_reserve(&c->ends, (size_t)(length + n + 1) * sizeof(uint64_t), NULL)))
 		return -ENOMEM;
-	memset(c->valid.data + c->valid.bytes, 0, valid - c->valid.bytes);
-	c->valid.bytes = valid;
+	memset(c->valid.data + c->valid.bytes, 0, bits - c->valid.bytes);
+	c->valid.bytes = bits;
+	if (!spread) {
+		memset(c->values.data + c->values.bytes, 0, bits - c->values.bytes);
+		c->values.bytes = bits;
+	}
 	return 0;
+}
+
+static void set_bit(struct sp__bytes *bits, int64_t i, bool bit)
+{
+	bits->data[i / 8] |= (char)(bit << i % 8);
 }
 
 static void set_valid(struct sp__arrow_column *c, int64_t i, bool valid)
 {
 	c->nulls += !valid;
-	c->valid.data[i / 8] |= (char)(valid << i % 8);
+	set_bit(&c->valid, i, valid);
 }
 
-static void append_numbers(struct sp__arrow_column *c, int64_t at, const struct sp__value_type *t,
-			   const struct sp__vector *v, const uint32_t *selected, uint32_t n)
+/* Appends values.  *bad: the number in the vector of one that the format does not have. */
+static int append_numbers(struct sp__arrow_column *c, int64_t at, const struct sp__vector *v,
+			  const uint32_t *selected, uint32_t n, uint32_t *bad)
 {
-	const size_t bytes = width(t);
+	const struct sp__arrow_format *f = &c->format;
 
 	for (uint32_t j = 0; j < n; j++) {
-		const uint8_t *value = sp__vector_at(v, selected ? selected[j] : j);
-		bool null = sp__value_null(t, value);
+		const uint32_t i = selected ? selected[j] : j;
+		const uint8_t *value = sp__vector_at(v, i);
+		bool null = sp__value_null(&f->type, value), good = true;
 		char *to = c->values.data + c->values.bytes;
 
+		*bad = i;
 		set_valid(c, at + j, !null);
-		if (null)
-			memset(to, 0, bytes);
-		else
-			convert(t, value, to);
-		c->values.bytes += bytes;
+		if (f->form == SP__ARROW_BITS) {
+			set_bit(&c->values, at + j, *value == 1);
+			good = null || *value <= 1;
+		} else {
+			if (null)
+				memset(to, 0, f->bytes);
+			else
+				good = convert(f, value, to);
+			c->values.bytes += f->bytes;
+		}
+		if (!good)
+			return SP_EUNSUP;
 	}
+	return 0;
 }
 
 /* *bad: the number in the vector of a text that is not UTF-8. */
@@ -155,8 +154,12 @@ static int append_texts(struct sp__arrow_column *c, int64_t at, const struct sp_
 		struct sp__slice s = sp__column_text(of, v, i);
 
 		*bad = i;
-		if (s.p && !is_utf8(s.p, s.n))
+		if (s.p && c->format.is_utf8 && !sp__is_utf8(s.p, s.n))
 			return SP_EUNSUP;
+		if (s.p && c->format.escaped && s.n && *(const uint8_t *)s.p == SP__ARROW_ESCAPE) {
+			s.p++;
+			s.n--;
+		}
 		if (s.p && sp__bytes_append(&c->values, s.p, s.n, NULL))
 			return -ENOMEM;
 		set_valid(c, at + j, s.p);
@@ -165,25 +168,37 @@ static int append_texts(struct sp__arrow_column *c, int64_t at, const struct sp_
 	return 0;
 }
 
+static int bad_value(const struct sp__arrow_column *c, const struct sp__table_column *of,
+		     uint64_t record, struct sp_errinfo *err)
+{
+	if (is_text(&c->format))
+		return sp__errf(err, SP_EUNSUP, "scan", NULL, -1,
+				"column %.100s of record %llu is not UTF-8, as texts of Arrow are: "
+				"leave the column out",
+				of->name, (unsigned long long)record);
+	return sp__errf(
+		err, SP_EUNSUP, "scan", NULL, -1,
+		"column %.100s of record %llu has a value that Arrow's type '%.40s' does not "
+		"have, which the column was loaded with",
+		of->name, (unsigned long long)record, of->arrow ? of->arrow : "");
+}
+
 int sp__arrow_append(struct sp__arrow_batch *b, const struct sp__rows *rows,
 		     const uint32_t *selected, uint32_t n, struct sp_errinfo *err)
 {
 	for (uint32_t k = 0; n && k < b->n; k++) {
 		const struct sp__table_column *of = &b->schema->columns[b->columns[k]];
 		const struct sp__vector *v = &rows->vectors[b->columns[k]];
-		size_t bytes = width(&of->type);
-		int rc = reserve(&b->list[k], bytes, b->length, n);
+		struct sp__arrow_column *c = &b->list[k];
+		int rc = reserve(c, b->length, n);
 		uint32_t bad = 0;
 
-		if (!rc && bytes)
-			append_numbers(&b->list[k], b->length, &of->type, v, selected, n);
+		if (!rc && is_text(&c->format))
+			rc = append_texts(c, b->length, of, v, selected, n, &bad);
 		else if (!rc)
-			rc = append_texts(&b->list[k], b->length, of, v, selected, n, &bad);
+			rc = append_numbers(c, b->length, v, selected, n, &bad);
 		if (rc == SP_EUNSUP)
-			return sp__errf(err, rc, "scan", NULL, -1,
-					"column %s of record %llu is not UTF-8, as texts of Arrow "
-					"are: leave the column out",
-					of->name, (unsigned long long)(rows->first + bad));
+			return bad_value(c, of, rows->first + bad, err);
 		if (rc)
 			return sp__err(err, rc, "scan", NULL, -1);
 	}
@@ -199,7 +214,8 @@ double sp__arrow_record_bytes(const struct sp__table_schema *s, const uint32_t *
 		const struct sp__value_type *t = &s->columns[columns[k]].type;
 
 		/* Texts are counted by the scan, those of fixed length and words are not. */
-		bytes += 1.0 / 8 + (double)(width(t) ? width(t) : sizeof(uint64_t));
+		bytes += 1.0 / 8;
+		bytes += sp__type_is_text(t) ? sizeof(uint64_t) : t->kind == 'd' ? 16 : t->bytes;
 		bytes += sp__table_column_printed_bytes(&s->columns[columns[k]]);
 	}
 	return bytes;
@@ -233,15 +249,15 @@ static void release_batch(struct ArrowArray *a)
 }
 
 /* Moves a column to an array. */
-static int take_column(struct ArrowArray *out, struct sp__arrow_column *c, int64_t length,
-		       bool text)
+static int take_column(struct ArrowArray *out, struct sp__arrow_column *c, int64_t length)
 {
+	const bool text = is_text(&c->format);
 	struct owned *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return -ENOMEM;
 	o->column = *c;
-	*c = (struct sp__arrow_column){ 0 };
+	*c = (struct sp__arrow_column){ .format = c->format };
 	o->buffers[0] = o->column.nulls ? o->column.valid.data : NULL;
 	o->buffers[1] = text ? o->column.ends.data : o->column.values.data;
 	o->buffers[2] = text ? o->column.values.data : NULL;
@@ -268,11 +284,8 @@ int sp__arrow_take(struct sp__arrow_batch *b, struct ArrowArray *out)
 		rc = -ENOMEM;
 	}
 	for (uint32_t k = 0; !rc && k < b->n; k++) {
-		const struct sp__table_column *of = &b->schema->columns[b->columns[k]];
-
 		out->children[k] = calloc(1, sizeof(**out->children));
-		rc = out->children[k] ? take_column(out->children[k], &b->list[k], b->length,
-						    !width(&of->type))
+		rc = out->children[k] ? take_column(out->children[k], &b->list[k], b->length)
 				      : -ENOMEM;
 	}
 	if (rc)

@@ -4,7 +4,7 @@
  *
  * Integers, floats and dates are as in the table, decimals have 16 bytes, times the unit of their
  * decimals (arrow/schema.h), and texts, char(N) and words of dictionaries are texts with offsets of
- * 8 bytes.
+ * 8 bytes.  Columns that keep a format of Arrow have that one.
  *
  * Owner: the task that fills it, then the thread that takes it.
  */
@@ -17,6 +17,7 @@ struct sp__arrow_column {
 	struct sp__bytes valid, values; /* validity bits; values, or the bytes of texts */
 	struct sp__bytes ends;		/* of texts: offsets of 8 bytes, one more than values */
 	int64_t nulls;
+	struct sp__arrow_format format;
 };
 
 struct sp__arrow_batch {
@@ -35,7 +36,8 @@ void sp__arrow_batch_close(struct sp__arrow_batch *b); /* zero is accepted */
 void sp__arrow_batch_empty(struct sp__arrow_batch *b);
 /*
  * Appends rows; selected: offsets of n records, or NULL for the first n.  Returns 0; -ENOMEM; or
- * SP_EUNSUP, recorded in err, if a text is not UTF-8.
+ * SP_EUNSUP, recorded in err, if a text is not UTF-8, or a value is not of the format that its
+ * column keeps.
  */
 SP_MUST_CHECK int sp__arrow_append(struct sp__arrow_batch *b, const struct sp__rows *rows,
 				   const uint32_t *selected, uint32_t n, struct sp_errinfo *err);

@@ -1,88 +1,76 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the types of columns for formats of Arrow (schema.h). */
+/* Makes schemas of Arrow (schema.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/decimal.h"
-#include "base/minmax.h"
 #include "table/arrow/schema.h"
-
-static const struct {
-	const char *format;
-	struct sp__value_type type;
-} plain[] = {
-	{ "c", { 'i', 0, 1 } }, { "s", { 'i', 0, 2 } },	  { "i", { 'i', 0, 4 } },
-	{ "l", { 'i', 0, 8 } }, { "C", { 'u', 0, 1 } },	  { "S", { 'u', 0, 2 } },
-	{ "I", { 'u', 0, 4 } }, { "L", { 'u', 0, 8 } },	  { "f", { 'f', 0, 4 } },
-	{ "g", { 'f', 0, 8 } }, { "tdD", { 'D', 0, 4 } },
-};
-#define PLAIN (sizeof(plain) / sizeof(*plain))
-#define DIGITS_MAX 38 /* of a decimal of 16 bytes */
+#include "table/schema/columntext.h"
 
 int64_t sp__arrow_time_unit(unsigned decimals)
 {
 	return decimals > 3 ? 1 : decimals ? 1000 : 1000000;
 }
 
-static bool decimal(const char *format, struct sp__value_type *type)
-{
-	unsigned precision, scale;
-	char end;
-
-	if (sscanf(format, "d:%u,%u%c", &precision, &scale, &end) != 2 || precision > DIGITS_MAX ||
-	    scale > sp__min(precision, SP__DEC_PLACES))
-		return false;
-	*type = (struct sp__value_type){ 'd', (uint8_t)scale,
-					 precision <= 2	  ? 1
-					 : precision <= 4 ? 2
-					 : precision <= 9 ? 4
-							  : 8 };
-	return true;
-}
-
-bool sp__arrow_type(const struct ArrowSchema *column, struct sp__value_type *type)
-{
-	static const char *const texts[] = { "u", "U", "vu", "z", "Z", "vz" };
-	const struct ArrowSchema *s = column->dictionary ? column->dictionary : column;
-	const char *f = s->format;
-
-	for (size_t i = 0; i < PLAIN; i++)
-		if (!strcmp(plain[i].format, f)) {
-			*type = plain[i].type;
-			return true;
-		}
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (!strcmp(texts[i], f)) {
-			*type = (struct sp__value_type){ 't', 0, 4 };
-			return true;
-		}
-	if (!strcmp(f, "b")) {
-		*type = (struct sp__value_type){ 'u', 0, 1 };
-		return true;
-	}
-	if (!strncmp(f, "ts", 2) && f[2] && strchr("smun", f[2]) && !strcmp(f + 3, ":")) {
-		*type = (struct sp__value_type){ 'T', f[2] == 's' ? 0 : f[2] == 'm' ? 3 : 6, 8 };
-		return true;
-	}
-	return decimal(f, type);
-}
-
-/* Prints a format to 16 bytes. */
-static void print_format(const struct sp__value_type *t, char *format)
+/* Prints the format that follows from a type. */
+static void print_format(const struct sp__value_type *t, char *text)
 {
 	static const unsigned digits[] = { 0, 3, 5, 0, 10, 0, 0, 0, 19 };
+	static const char *const words[] = { "cs i   l", "CS I   L", "   f   g" };
 
-	strcpy(format, "U");
-	for (size_t i = 0; i < PLAIN; i++)
-		if (plain[i].type.kind == t->kind && plain[i].type.bytes == t->bytes)
-			strcpy(format, plain[i].format);
-	if (t->kind == 'd')
-		snprintf(format, 16, "d:%u,%u",
+	strcpy(text, "U");
+	if (t->kind == 'i' || t->kind == 'u' || t->kind == 'f')
+		snprintf(text, SP__ARROW_FORMAT_TEXT, "%c",
+			 words[t->kind == 'u'	? 1
+			       : t->kind == 'f' ? 2
+						: 0][t->bytes - 1]);
+	else if (t->kind == 'D')
+		strcpy(text, "tdD");
+	else if (t->kind == 'd')
+		snprintf(text, SP__ARROW_FORMAT_TEXT, "d:%u,%u",
 			 digits[t->bytes] > t->decimals ? digits[t->bytes] : t->decimals,
 			 t->decimals);
 	else if (t->kind == 'T')
-		snprintf(format, 16, "ts%c:", t->decimals > 3 ? 'u' : t->decimals ? 'm' : 's');
+		snprintf(text, SP__ARROW_FORMAT_TEXT, "ts%c:",
+			 t->decimals > 3 ? 'u'
+			 : t->decimals	 ? 'm'
+					 : 's');
+}
+
+/* True if values of a column's type can be those of the format that the column keeps. */
+static bool can_keep(const struct sp__value_type *t, const struct sp__arrow_format *f)
+{
+	switch (f->form) {
+	case SP__ARROW_BITS:
+		return t->kind == 'u' && t->bytes == 1;
+	case SP__ARROW_TEXT:
+		return sp__type_is_text(t);
+	case SP__ARROW_TIME:
+		return t->kind == 'T' || t->kind == 'i';
+	case SP__ARROW_PLAIN:
+	case SP__ARROW_DAYS_MS:
+		return t->kind == 'i' && f->type.kind != 'u' && f->type.kind != 'f';
+	default:
+		return false;
+	}
+}
+
+void sp__arrow_column_format(const struct sp__table_column *c, char text[SP__ARROW_FORMAT_TEXT],
+			     struct sp__arrow_format *f)
+{
+	bool kept = c->arrow && strlen(c->arrow) < SP__ARROW_FORMAT_TEXT &&
+		    sp__arrow_format(c->arrow, f) && can_keep(&c->type, f);
+
+	print_format(&c->type, text);
+	if (kept && c->type.kind == 'T')
+		snprintf(text + 4, SP__ARROW_FORMAT_TEXT - 4, "%s", c->arrow + 4);
+	else if (kept)
+		strcpy(text, f->escaped ? "Z" : c->arrow);
+	else
+		(void)sp__arrow_format(text, f);
+	if (f->form == SP__ARROW_DAYS_MS || (f->form == SP__ARROW_TIME && c->type.kind == 'i'))
+		f->form = SP__ARROW_PLAIN;
+	f->type = c->type;
 }
 
 static void release(struct ArrowSchema *s)
@@ -111,12 +99,13 @@ static bool begin(struct ArrowSchema *s, const char *format, const char *name)
 static bool add_child(struct ArrowSchema *s, const struct sp__table_column *c)
 {
 	struct ArrowSchema *child = calloc(1, sizeof(*child));
-	char format[16];
+	char format[SP__ARROW_FORMAT_TEXT];
+	struct sp__arrow_format f;
 
 	if (!child)
 		return false;
 	s->children[s->n_children++] = child;
-	print_format(&c->type, format);
+	sp__arrow_column_format(c, format, &f);
 	if (!begin(child, format, c->name))
 		return false;
 	child->flags = c->not_null ? 0 : ARROW_FLAG_NULLABLE;

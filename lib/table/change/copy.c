@@ -74,6 +74,8 @@ int sp__copy_schema(const struct sp__tablefile *from, struct sp__table_schema *t
 		made->bounds = c->bounds;
 		if (c->type.kind == 'w')
 			rc = copy_words(c, made);
+		if (!rc && c->arrow && !(made->arrow = strdup(c->arrow)))
+			rc = -ENOMEM;
 	}
 	to->style = s->style;
 	to->style.null_text = s->style.null_text ? strdup(s->style.null_text) : NULL;

@@ -150,6 +150,9 @@ static int begin_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 	int rc;
 
 	s->ncolumns = f->schema.n;
+	for (uint32_t i = 0; i < f->schema.n; i++)
+		f->schema.arrow |= f->schema.columns[i].arrow != NULL;
+	s->arrow = f->schema.arrow;
 	s->changed = calloc(s->ncolumns, sizeof(*s->changed));
 	s->volume = f->run.volume ? strdup(f->run.volume) : NULL;
 	if (!s->changed || (f->run.volume && !s->volume))

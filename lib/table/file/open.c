@@ -92,6 +92,7 @@ static int read_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 	if (rc)
 		return rc;
 	f->schema.budget = &f->env.budget;
+	f->schema.arrow = f->superblock.arrow;
 	c = sp__coder_reader(bytes, f->superblock.schema.bytes);
 	sp__budget_charge(&f->env.budget, c.bytes);
 	sp__table_schema_code(&c, &f->schema);

@@ -55,7 +55,8 @@ static void code_stream(struct sp__coder *c, struct sp__table_stream *s)
 #define FLAG_SEMISEQ UINT64_C(2)
 #define FLAG_MEMS UINT64_C(4)
 #define FLAG_VOLUMES UINT64_C(8)
-#define KNOWN_FLAGS (FLAG_NO_DATA | FLAG_SEMISEQ | FLAG_MEMS | FLAG_VOLUMES)
+#define FLAG_ARROW UINT64_C(16)
+#define KNOWN_FLAGS (FLAG_NO_DATA | FLAG_SEMISEQ | FLAG_MEMS | FLAG_VOLUMES | FLAG_ARROW)
 
 /* Codes the placement of lanes, without its parts, which the map has. */
 static void code_lanemap(struct sp__coder *c, struct sp__table_superblock *s, uint64_t flag)
@@ -184,6 +185,8 @@ uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_
 										 : FLAG_SEMISEQ;
 	if (sp__table_own_volumes(s) > 1)
 		flags |= FLAG_VOLUMES;
+	if (s->arrow)
+		flags |= FLAG_ARROW;
 	sp__superblock_begin(&c, &own.slots);
 	members(&c, &own, &flags);
 	return sp__superblock_finish(&c, &own.slots, &format, SP__TABLE_VERSION, bytes);
@@ -216,6 +219,7 @@ int sp__table_superblock_decode(struct sp__table_superblock *s, const uint8_t *d
 		return SP_EFORMAT;
 	}
 	s->no_data = flags & FLAG_NO_DATA;
+	s->arrow = flags & FLAG_ARROW;
 	rc = sp__coder_end(&c);
 	if (!rc && !possible(s))
 		rc = SP_ECORRUPT;

@@ -49,6 +49,7 @@ struct sp__table_superblock {
 	char *volumes[SP__LANEMAP_VOLUMES_MAX];
 	uint64_t generation;
 	bool marking;
+	bool arrow;   /* the schema has formats of Arrow */
 	bool no_data; /* cells of all areas are never written; there is a volume */
 	uint32_t ncolumns;
 	uint64_t *changed; /* of each column: the number of the state of its last change in place */

@@ -95,4 +95,11 @@ void sp__table_schema_code(struct sp__coder *c, struct sp__table_schema *s)
 		s->columns[i].words.budget = s->budget;
 		code_column(c, &s->columns[i], &s->budget_exceeded);
 	}
+	for (size_t i = 0; s->arrow && !c->failed && i < n; i++) {
+		const char *kept;
+
+		sp__code_text(c, &s->columns[i].arrow);
+		kept = s->columns[i].arrow;
+		c->failed |= kept && strlen(kept) > SP__COLUMN_ARROW_MAX;
+	}
 }

@@ -8,7 +8,8 @@
 #include "table/schema/schema.h"
 
 /*
- * Codes all members but `changed` of the columns, which is in the superblock.  A schema that is
- * read is zero before, except budget; the caller frees it, after a failure, too.
+ * Codes all members but `changed` of the columns, which is in the superblock, as `arrow` is.  A
+ * schema that is read is zero before, except budget and arrow; the caller frees it, after a
+ * failure, too.
  */
 void sp__table_schema_code(struct sp__coder *c, struct sp__table_schema *s);

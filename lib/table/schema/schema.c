@@ -13,6 +13,7 @@ void sp__table_schema_free(struct sp__table_schema *s)
 	for (uint32_t i = 0; i < s->n; i++) {
 		free(s->columns[i].name);
 		sp__dictionary_free(&s->columns[i].words);
+		free(s->columns[i].arrow);
 	}
 	free(s->columns);
 	free(s->style.null_text);

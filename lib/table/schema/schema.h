@@ -13,6 +13,7 @@
 
 #define SP__COLUMNS_MAX 4096
 #define SP__COLUMN_NAME_MAX 255 /* bytes */
+#define SP__COLUMN_ARROW_MAX 255
 
 struct sp__table_column {
 	char *name;
@@ -20,6 +21,7 @@ struct sp__table_column {
 	bool not_null;		     /* the input has no NULL, and later values must not be NULL */
 	bool bounds;		     /* the directory keeps bounds of it */
 	struct sp__dictionary words; /* of dict8 and dict16 */
+	char *arrow; /* its format of Arrow (table/arrow/formats.h); NULL: by type */
 	/* The number of the superblock of its last change in place; 0: none since the load. */
 	uint64_t changed;
 };
@@ -48,6 +50,7 @@ struct sp__table_schema {
 	struct sp__table_style style;
 	struct sp__budget *budget; /* of the dictionaries that are read; NULL: not charged */
 	bool budget_exceeded;	   /* it is too small for them */
+	bool arrow;		   /* a column can have a format of Arrow */
 };
 
 /* Frees all members; zeroes the schema. */
