@@ -523,6 +523,7 @@ bool sp__unpacking_wanted(int fd, const struct sp__rstream_opts *opts)
 	if (n < 0)
 		return true;
 	return sp_packed_by_magic(magic, (size_t)n) != SP_PACKED_NONE ||
+	       sp__packed_cut(magic, (size_t)n) != SP_PACKED_NONE ||
 	       sp_packed_foreign(magic, (size_t)n);
 }
 

@@ -60,6 +60,16 @@ enum sp_packed sp_packed_by_magic(const void *data, size_t bytes)
 	return sp__packed_skippable(data, bytes) ? SP_PACKED_ZSTD : SP_PACKED_NONE;
 }
 
+/* The first byte of zstd is a parenthesis; others are no text. */
+enum sp_packed sp__packed_cut(const void *data, size_t bytes)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (bytes > (kinds[i].format == SP_PACKED_ZSTD) && bytes < kinds[i].magic_bytes &&
+		    !memcmp(data, kinds[i].magic, bytes))
+			return kinds[i].format;
+	return SP_PACKED_NONE;
+}
+
 /* True for "BZh", the size of its blocks, and the magic of the first block or of the end. */
 static bool is_bzip2(const unsigned char *p)
 {

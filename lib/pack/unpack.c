@@ -5,10 +5,10 @@
  * Formats.  Skippable frames can precede the first frame of zstd or lz4.  If no format was given,
  * the first frame of another kind decides.
  *
- * Memory.  Each library gets a limit: zstd for the size of its window, lzma in total.  The memory
- * of zlib is constant.  The sixth byte of an LZ4 frame has the size of its blocks, and the library
- * allocates two of them, so the beginning of a frame is kept until that byte has arrived.  The
- * beginning of a zstd frame is kept too, to report the memory for its window.
+ * Memory.  A member declares its window, dictionary or size of blocks, and the library allocates so
+ * much; but only bytes that have passed become resident.  So a member is refused when as many have
+ * passed as there is memory, if it declares more.  The beginning of a frame is kept for that: zstd
+ * has the window there, and the sixth byte of an LZ4 frame has the size of the two blocks.
  *
  * Checksums. gzip and xz have checksums of the contents, and so have the files that the programs
  * zstd and lz4 write.  In frames without one, which the libraries of zstd and lz4 can write, damage
@@ -32,7 +32,6 @@
 #include "pack/unpack.h"
 
 #define ZLIB_GZIP 31 /* windows of any size, only gzip's format */
-#define ZSTD_WINDOW_MIN 10
 #define ZSTD_WINDOW_MAX 31
 #define MAGIC_BYTES 4 /* of zstd, lz4 and skippable frames */
 #define HEAD_MAX 14   /* of zstd: magic, descriptor, dictionary and size, or window */
@@ -43,6 +42,8 @@ struct sp__decoder {
 	struct sp_errinfo *err;
 	struct sp__packmemory memory;
 	bool whole;	   /* at the end of a member */
+	uint64_t declared; /* memory that the member declares, as far as it is known */
+	uint64_t passed;   /* bytes of the member, packed and unpacked */
 	uint32_t skipping; /* remaining bytes of a skippable frame */
 	int (*step)(struct sp__decoder *u, struct sp__packspan *span);
 	ZSTD_DCtx *zstd;
@@ -124,19 +125,11 @@ static int open_gzip(struct sp__decoder *u)
 
 /* zstd. */
 
-/* The library requires a limit that is a power of two. */
 static int window_too_large(struct sp__decoder *u)
 {
-	const uint64_t window = sp__zstd_window(u->head);
-	uint64_t limit = 1;
-
-	while (limit < window && limit < UINT64_C(1) << 62)
-		limit *= 2;
-	if (limit > UINT64_C(1) << ZSTD_WINDOW_MAX)
-		return sp__errf(u->err, SP_EUNSUP, "read", u->name, -1,
-				"its zstd window of %llu bytes is larger than 2 GiB",
-				(unsigned long long)window);
-	return too_large(u, limit + SP__ZSTD_BESIDE);
+	return sp__errf(u->err, SP_EUNSUP, "read", u->name, -1,
+			"its zstd window of %llu bytes is larger than 2 GiB",
+			(unsigned long long)sp__zstd_window(u->head));
 }
 
 static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
@@ -159,6 +152,9 @@ static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
 									       : damaged(u);
 	}
 	u->head_bytes += sp__min(kept, in.pos);
+	if (u->head_bytes == HEAD_MAX && sp_packed_by_magic(u->head, 4) == SP_PACKED_ZSTD &&
+	    !sp__packed_skippable(u->head, 4))
+		u->declared = sp__zstd_window(u->head) + SP__ZSTD_BESIDE;
 	sp__packspan_advance(span, in.pos, out.pos);
 	u->whole = left == 0;
 	return 0;
@@ -166,14 +162,10 @@ static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
 
 static int open_zstd(struct sp__decoder *u)
 {
-	int window = ZSTD_WINDOW_MIN;
-
-	while (window < ZSTD_WINDOW_MAX &&
-	       (UINT64_C(2) << window) + SP__ZSTD_BESIDE <= u->memory.bytes)
-		window++;
 	u->step = step_zstd;
 	u->zstd = ZSTD_createDCtx();
-	if (!u->zstd || ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, window)))
+	if (!u->zstd || ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax,
+						      ZSTD_WINDOW_MAX)))
 		return no_memory(u);
 	return 0;
 }
@@ -181,19 +173,15 @@ static int open_zstd(struct sp__decoder *u)
 /* lz4. */
 
 /* Takes the bytes up to the size of a frame's blocks; a skippable frame does not have it. */
-static int take_head(struct sp__decoder *u, struct sp__packspan *span)
+static void take_head(struct sp__decoder *u, struct sp__packspan *span)
 {
-	uint64_t needs;
-
 	while (span->in_bytes && u->head_bytes < SP__LZ4_HEAD) {
 		u->head[u->head_bytes++] = (unsigned char)*span->in++;
 		span->in_bytes--;
 		u->whole = false;
 	}
-	if (u->head_bytes < SP__LZ4_HEAD || sp_packed_by_magic(u->head, 4) != SP_PACKED_LZ4)
-		return 0;
-	needs = UINT64_C(2) * sp__lz4_block(u->head) + SP__LZ4_BESIDE;
-	return needs > u->memory.bytes ? too_large(u, needs) : 0;
+	if (u->head_bytes == SP__LZ4_HEAD && sp_packed_by_magic(u->head, 4) == SP_PACKED_LZ4)
+		u->declared = UINT64_C(2) * sp__lz4_block(u->head) + SP__LZ4_BESIDE;
 }
 
 /* Returns 1 at the end of a frame. */
@@ -215,9 +203,9 @@ static int step_lz4(struct sp__decoder *u, struct sp__packspan *span)
 	int rc;
 
 	if (u->head_bytes < SP__LZ4_HEAD) {
-		rc = take_head(u, span);
-		if (rc || u->head_bytes < SP__LZ4_HEAD)
-			return rc;
+		take_head(u, span);
+		if (u->head_bytes < SP__LZ4_HEAD)
+			return 0;
 		/* A frame is never so short that its beginning yields bytes. */
 		rc = feed_lz4(u, &head);
 		if (rc || head.in_bytes)
@@ -253,8 +241,7 @@ static int run_xz(struct sp__decoder *u, struct sp__packspan *span)
 	sp__packspan_advance(span, span->in_bytes - u->xz.avail_in,
 			     span->out_free - u->xz.avail_out);
 	u->whole = rc == LZMA_STREAM_END;
-	if (rc == LZMA_MEMLIMIT_ERROR)
-		return too_large(u, lzma_memusage(&u->xz));
+	u->declared = lzma_memusage(&u->xz);
 	if (rc == LZMA_MEM_ERROR)
 		return no_memory(u);
 	return rc == LZMA_OK || rc == LZMA_STREAM_END || rc == LZMA_BUF_ERROR ? 0 : damaged(u);
@@ -263,7 +250,7 @@ static int run_xz(struct sp__decoder *u, struct sp__packspan *span)
 /* Starts a stream; the first one, or again. */
 static int begin_xz(struct sp__decoder *u)
 {
-	return lzma_stream_decoder(&u->xz, u->memory.bytes, LZMA_TELL_UNSUPPORTED_CHECK) == LZMA_OK
+	return lzma_stream_decoder(&u->xz, UINT64_MAX, LZMA_TELL_UNSUPPORTED_CHECK) == LZMA_OK
 		       ? 0
 		       : no_memory(u);
 }
@@ -426,6 +413,22 @@ void sp__decoder_free(struct sp__decoder *u)
 	free(u);
 }
 
+/* Performs a step, and counts its bytes. */
+static int step(struct sp__decoder *u, struct sp__packspan *span)
+{
+	const size_t in_bytes = span->in_bytes, out_free = span->out_free;
+	const bool begins = u->whole && in_bytes;
+	int rc;
+
+	if (begins)
+		u->passed = u->declared = 0;
+	rc = u->step(u, span);
+	u->passed += (in_bytes - span->in_bytes) + (out_free - span->out_free);
+	if (!rc && u->passed > u->memory.bytes && u->declared > u->memory.bytes)
+		return too_large(u, u->declared);
+	return rc;
+}
+
 /*
  * Ends with a step that neither takes nor returns bytes: libraries keep output for which there was
  * no space.
@@ -440,7 +443,7 @@ int sp__decoder_run(struct sp__decoder *u, struct sp__packspan *span)
 		whole = u->whole;
 		in_bytes = span->in_bytes;
 		out_free = span->out_free;
-		rc = out_free ? u->step(u, span) : 0;
+		rc = out_free ? step(u, span) : 0;
 		if (!rc && u->whole && (!whole || span->in_bytes < in_bytes))
 			return 1;
 	} while (!rc && span->out_free &&
@@ -469,7 +472,11 @@ int sp__decoder_end(struct sp__decoder *u)
 int sp__packed_refuse(const void *data, size_t bytes, const char *name, struct sp_errinfo *err)
 {
 	const char *format = sp_packed_foreign(data, bytes);
+	const enum sp_packed cut = sp__packed_cut(data, bytes);
 
+	if (cut != SP_PACKED_NONE)
+		return sp__errf(err, SP_EFORMAT, "read", name, -1,
+				"the file ends before its %s data does", sp_packed_name(cut));
 	if (!format)
 		return 0;
 	return sp__errf(err, SP_EUNSUP, "read", name, -1,

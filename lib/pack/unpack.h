@@ -42,7 +42,7 @@ struct sp__packmemory {
 };
 
 /*
- * Makes a decoder.  Members that need more memory than m->bytes are refused.  SP_PACKED_AUTO: the
+ * Makes a decoder.  Members that use more memory than m->bytes are refused.  SP_PACKED_AUTO: the
  * file begins with skippable frames, and the first other frame decides. name is borrowed.  Returns
  * 0, SP_EUNSUP (the format or its library is missing) or -ENOMEM.
  */
@@ -67,9 +67,18 @@ SP_MUST_CHECK int sp__decoder_members(struct sp__decoder *u, struct sp__packspan
  */
 SP_MUST_CHECK int sp__decoder_end(struct sp__decoder *u);
 
-/* Returns SP_EUNSUP if data begins like a file in a format that is not supported. */
+/*
+ * Checks the beginning of a file without a magic number, all of it if it is shorter than one.
+ * Returns 0; SP_EUNSUP if it is in a format that is not supported; SP_EFORMAT if it was cut.
+ */
 SP_MUST_CHECK int sp__packed_refuse(const void *data, size_t bytes, const char *name,
 				    struct sp_errinfo *err);
+
+/*
+ * Returns the format of a file that ends within its magic number, or SP_PACKED_NONE; a part that
+ * can be text is not one.
+ */
+enum sp_packed sp__packed_cut(const void *data, size_t bytes);
 
 /* True if data begins with a frame that zstd and lz4 skip, like a file of pzstd. */
 bool sp__packed_skippable(const void *data, size_t bytes);

@@ -411,10 +411,41 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 	run -2 "$xsort" -S 1M --decompress <(skippable 3; cat big.zst)
 	[[ $output == *": use -S 520M" ]]
 	"$xsort" -S 520M --decompress big.zst | cmp - <(sort big big)
-	run -2 bash -c "zstd --long=31 -q -c <big | '$xsort' --decompress -S 64M"
+	run -2 bash -c "zstd --long=31 -q -c <big | '$xsort' --decompress -S 1M"
 	[[ $output == "xsort: -: "*": use -S 8200M" ]]
 	run -1 "$xjoin" -S 1M --decompress big.zst in
 	[[ $output == *": use -S 1100M" ]]
+}
+
+@test "a small file needs no more memory than its contents, whatever window it declares" {
+	local pack size
+	seq 3000 -1 1 >few
+	for pack in "xz -c" "xz -9c" "zstd -qc" "zstd --ultra -22 --long=31 -qc" "lz4 -qc -B7 -BD" "gzip -c"; do
+		for size in 512K 2M; do
+			cat few | $pack 2>err | "$xsort" --decompress -S $size | cmp - <(sort few)
+			printf 'b\na\n' | $pack 2>err | "$xsort" --decompress -S $size | cmp - <(printf 'a\nb\n')
+		done
+	done
+	cat few | xz -9c >few.xz
+	"$xsort" --decompress -S 2M --stats=stats few.xz | cmp - <(sort few)
+	[ -n "${SP_TEST_VARIANT:-}" ] || [ "$(jq '.memory.peak_bytes < 18 * 1024 * 1024' stats)" = true ]
+	cat few | xz -9c | "$xjoin" --decompress -S 2M - few.xz | cmp - few
+}
+
+@test "a file that ends within its magic number is an error, unless it is empty" {
+	printf '\037' >a
+	printf '\375\067zX' >b
+	printf '\050\265' >c
+	for p in a b c; do
+		for n in "$p" -; do
+			run -2 "$xsort" --decompress $n <$p
+			[[ $output == "xsort: $n: the file ends before its "*" data does" ]]
+		done
+	done
+	printf '(' >text
+	[ "$("$xsort" --decompress text)" = "(" ]
+	: >empty
+	[ -z "$("$xsort" --decompress empty)" ]
 }
 
 @test "xsort -S 2M reads what it wrote with any -S" {
