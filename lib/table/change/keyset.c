@@ -143,7 +143,12 @@ static int evaluate(struct sp__key_set *k, struct sp__table_key *key, const char
 
 	if (is_text(k)) {
 		key->hash = sp__checksum(text, n);
-		key->possible = !sp__text_null(text, n);
+		key->possible = !sp__text_null(text, n) && (t->kind == 't' || n <= t->bytes);
+		if (key->possible && k->column->bounds) {
+			memset(value, 0, sizeof(value));
+			memcpy(value, text, n);
+			widen(k, value);
+		}
 		k->any |= key->possible;
 		return 0;
 	}
