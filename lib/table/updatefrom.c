@@ -85,9 +85,12 @@ static int take_field(struct from *f, const struct sp__slice *field, struct sp__
 	return 0;
 }
 
-/* Finds the fields of a record, without the empty one behind a trailing separator. */
+/* Finds the fields of a line without its end, and without the empty one behind a trailing separator. */
 static int split(struct from *f, const char *line, size_t bytes)
 {
+	bytes = sp__line_trim(&f->cut, line, bytes);
+	if (f->file->schema.style.cr && f->format.kind != SP_REC_CSV)
+		bytes -= bytes && line[bytes - 1] == '\r';
 	if (sp__fields_split(&f->cut, line, bytes, &f->fields))
 		return no_memory(f);
 	if (f->file->schema.style.trailing_separator && f->fields.n &&
@@ -200,7 +203,7 @@ static int take_record(struct from *f, const char *line, size_t bytes)
 	struct sp__budget *budget = &f->file->env.budget;
 	int rc = 0;
 
-	rc = split(f, line, sp__line_trim(&f->cut, line, bytes));
+	rc = split(f, line, bytes);
 	if (rc)
 		return rc;
 	if (f->fields.n != f->n)

@@ -464,6 +464,32 @@ END
 	[[ $stderr == *"spelling of NULL"* && ! -e v ]]
 }
 
+@test "records are found by short texts of a fixed length" {
+	printf '%s\n' abcde,1 ab,2 '"",3' zzzzz,4 >in
+	"$xtable" load t --csv --types 'c1:char(5),c2:i32' in
+	"$xtable" update t --by=c1 --set c2=7 abcde
+	run -1 "$xtable" update t --by=c1 --set c2=8 abcdef a
+	printf 'c1,c2\nzzzzz,9\n' >from
+	"$xtable" update t --by=c1 --from=from
+	"$xtable" delete t --by=c1 ab
+	[ "$("$xtable" scan t)" = $'abcde,7\n"",3\nzzzzz,9' ]
+}
+
+@test "a file of new values has the ends of lines of its table" {
+	printf '%s\r\n' '1|a|' '2|b|' >in
+	"$xtable" load t -t'|' --types c2:text in
+	printf 'c1|c2|\r\n2|c|\r\n' >from
+	"$xtable" update t --by=c1 --from=from
+	printf 'c2|c1|\na||1|\n' >from
+	printf 'c2|c1\nd|1' >from
+	"$xtable" update t --by=c1 --from=from
+	"$xtable" scan t | cmp - <(printf '%s\r\n' '1|d|' '2|c|')
+	printf '%s\r\n' '1 a' '2 b' | "$xtable" load u -t' '
+	printf 'c2 c1\r\nc 2\r\n' >from
+	"$xtable" update u --by=c1 --from=from
+	"$xtable" scan u | cmp - <(printf '%s\r\n' '1 a' '2 c')
+}
+
 @test "values and comparisons take the time of the model" {
 	seq 1000 | awk '{ print $1 "|" $1 * 7 }' | "$xtable" load t -t'|'
 	time_of()
