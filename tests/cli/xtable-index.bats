@@ -86,11 +86,6 @@ numbers()
 	[ "$("$xtable" scan u --where "c1 <= 255" --access=index)" = 254$'\n'5 ]
 }
 
-@test "random ranges, changes and types: an index gives what a scan gives" {
-	needs python3
-	XTABLE=$xtable python3 "$BATS_TEST_DIRNAME/xtable_random.py" index 1 12
-}
-
 @test "an index has the same bytes for any memory and number of threads" {
 	numbers
 	"$xtable" index t c3 -o one -S 4M --parallel=1

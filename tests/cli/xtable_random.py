@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: MIT
 """Holds xtable against a naive program in memory, with random tables.
 
-xtable_random.py round|ask|change|index|sqlite SEED TABLES
+xtable_random.py round|ask|sqlite SEED TABLES
 
 round: all columns of all records give the loaded file back, also after a conversion.  ask:
 predicates, aggregates, columns and records by number or value have the answers of lists in memory.
-change: updates, deletes and appends leave the records of the same changes in memory, also after a
-conversion.  index: scans of ranges through indexes print what other scans print.  sqlite: the same
-questions and changes, answered by SQLite.  $XTABLE is the tool; files are made in the current
-directory.
+sqlite: the same questions and changes, answered by SQLite.  $XTABLE is the tool; files are made in
+the current directory.  xtable_history.py has sequences of changes.
 """
 import os
 import random
 import sqlite3
 import subprocess
 import sys
-from xtable_predicates import interval, predicate
+from xtable_predicates import predicate
 from xtable_values import INFERRED, NAMED, Column
 
 XTABLE = os.environ["XTABLE"]
 LAYOUTS = ["nsm", "pax", "dsm", "csm"]
 ORDERED = [k for k in INFERRED if k not in ("text", "mixed")]  # whose order is known
 FULL_CELL = ("exceed the payload", "has at most", "does not fit", "more than a cell")
+SIZES = [0, 1, 2, 17, 300, 511, 512, 3000, 4088, 4089, 9000]
 
 
 def call(args, **more):
@@ -53,9 +52,9 @@ def same(reason, args, got, want):
 class Table:
     """A random table, the bytes of its file, and the options that load it."""
 
-    def __init__(self, r, kinds, final=None):
+    def __init__(self, r, kinds, final=None, sizes=SIZES):
         self.r = r
-        self.n = r.choice([0, 1, 2, 17, 300, 511, 512, 3000, 4088, 4089, 9000])
+        self.n = r.choice(sizes)
         columns = r.choice([1, 2, 3, 5, 8, 20] + ([300] if self.n <= 512 else []))
         if self.n * columns > 60000:
             self.n = 60000 // columns
@@ -247,102 +246,6 @@ def ask(seed):
     ask_key(seed, r, t)
 
 
-def set_of(c, v):
-    """The text of --set for a value; no text has a zero byte."""
-    text = "null" if v is None else "'" + c.show(v).replace("'", "''") + "'"
-    return f'"{c.name}"={text}'
-
-
-def append(t, rows, args):
-    """Appends copies of records, also to the lists."""
-    text = "".join(line + t.newline for line in t.headers() + t.lines(rows))
-    run(["append", "t"] + args, input=text.encode())
-    for c in t.columns:
-        c.values += [c.values[i] for i in rows]
-    t.n += len(rows)
-
-
-def change_once(r, t, alive):
-    """Makes a random change of the table and of the lists.  Returns the columns that it updates."""
-    kind = r.choice(["update", "update", "where", "delete", "append"])
-    rows = r.sample(sorted(alive), r.randint(0, min(len(alive), 50)))
-    keys = "".join(f"{i}\n" for i in rows).encode()
-    args = resources(r)
-    changed = r.sample(t.columns, r.randint(1, min(3, len(t.columns))))
-    new = [r.choice(c.sayable() + [None]) for c in changed]
-    sets = [f"--set={set_of(c, v)}" for c, v in zip(changed, new)]
-    if kind == "append" and rows:
-        alive.update(range(t.n, t.n + len(rows)))
-        append(t, rows, args)
-        return []
-    if kind == "where":
-        text, true = predicate(r, t)
-        rows = [i for i in alive if true(i) is True]
-        run(["update", "t", "--where", text] + sets + args)
-    elif kind == "update":
-        run(["update", "t", "--keys=-"] + sets + args, input=keys)
-    elif kind == "delete":
-        run(["delete", "t", "--keys=-"] + args, input=keys)
-        alive.difference_update(rows)
-    if kind in ("append", "delete") or not rows:
-        return []
-    for c, v in zip(changed, new):
-        for i in rows:
-            c.values[i] = v
-    return changed
-
-
-def compare_changed(seed, r, t, alive):
-    rows = sorted(alive)
-    want = "".join(s + t.newline for s in t.headers() + t.lines(rows)).encode()
-    same(f"seed {seed}", "changed", run(["scan", "t"] + resources(r)), want)
-    run(["check", "t"])
-
-
-def change(seed):
-    r = random.Random(seed)
-    t = Table(r, r.choice([ORDERED, NAMED, ORDERED + NAMED]), final=True)
-    t.load()
-    alive = set(range(t.n))
-    for _ in range(6):
-        change_once(r, t, alive)
-    compare_changed(seed, r, t, alive)
-    text, true = predicate(r, t)
-    ask_aggregates(seed, r, t, text, [i for i in sorted(alive) if true(i) is True])
-    t.make(["convert", "t", "packed", "--overwrite"], t.layout())
-    want = run(["scan", "t"])
-    same(f"seed {seed}", "converted", run(["scan", "packed"]), want)
-    run(["check", "packed"])
-
-
-def index(seed):
-    r = random.Random(seed)
-    t = Table(r, r.choice([ORDERED + ["text"], NAMED]), final=True)
-    t.load()
-    known = [c for c in t.columns if c.known()]
-    known = r.sample(known, min(len(known), 5))
-    for c in known:
-        run(["index", "t", c.name] + resources(r))  # it replaces that of the table before
-        if r.random() < 0.7:
-            run(["index", "t", c.name, "-o", c.name + ".index"] + resources(r))
-        else:
-            os.replace(f"t.{c.name}.index", c.name + ".index")
-    alive, stale = set(range(t.n)), []
-    for _ in range(4):
-        for c in r.choices(known, k=4) if known else []:
-            if not c.sayable():
-                continue
-            args = ["scan", "t", "--where", interval(r, c), "--access"]
-            want = run(args + ["s-scan"])
-            same(f"seed {seed}", args, run(args + ["auto"] + resources(r)), want)
-            args += [r.choice(["index", "auto"]), "--index", c.name + ".index"]
-            if c in stale:
-                run(args, 2)
-            else:
-                same(f"seed {seed}", args, run(args + resources(r)), want)
-        stale += change_once(r, t, alive)
-
-
 def sqlite_table(t):
     db = sqlite3.connect(":memory:")
     names = ", ".join(f'"{c.name}"' for c in t.columns)
@@ -410,7 +313,6 @@ def sqlite_change(seed, r, t, db):
 
 
 if __name__ == "__main__":
-    TEST = {"round": round_trip, "ask": ask, "change": change, "index": index,
-            "sqlite": sqlite}[sys.argv[1]]
+    TEST = {"round": round_trip, "ask": ask, "sqlite": sqlite}[sys.argv[1]]
     for number_of_table in range(int(sys.argv[3])):
         TEST(int(sys.argv[2]) + number_of_table)
