@@ -292,6 +292,7 @@ class Arrow(unittest.TestCase):
             polars.Series("d", [b"\xff", None, b"x"]),
             polars.Series("e", [datetime.time(1, 2, 3), None, datetime.time(0)]),
             polars.Series("f", [decimal.Decimal("1.25"), None, decimal.Decimal(-3)]),
+            polars.Series("n", [None] * 3, polars.Null),
             polars.Series("g", [datetime.timedelta(1), None, datetime.timedelta(0)]),
         )
         table = sp.Table.load(self.path, frame)

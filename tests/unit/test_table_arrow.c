@@ -4,6 +4,7 @@
  * and types and values that are refused.
  */
 #define TAP_THREADS
+#include <stdio.h>
 #include "arrowsource.h"
 
 static bool numbers(void)
@@ -120,6 +121,7 @@ static bool other_formats(void)
 	static const uint16_t half[] = { 0x3C00, 0xC500, 0x7C00, 0x0001 };
 	static const sp__int128 d256[] = { 1000, 0, -2000, -1, 0, 0, 1000, 0 };
 	struct source s = { 0 };
+	struct ArrowArray *none;
 
 	add(&s, "dm", "tdm", NULL, dm, NULL, 0);
 	add(&s, "tt", "ttm", NULL, d32, NULL, 0);
@@ -129,12 +131,93 @@ static bool other_formats(void)
 	add(&s, "d256", "d:70,21,256", NULL, d256, NULL, 0);
 	add(&s, "half", "e", NULL, half, NULL, 0);
 	add(&s, "w", "w:2", NULL, "abcdefgh", NULL, 0);
-	add(&s, "none", "n", NULL, NULL, NULL, 0)->n_buffers = 0;
+	none = add(&s, "none", "n", NULL, NULL, NULL, 0);
+	none->n_buffers = 1; /* as Polars makes it */
+	none->null_count = ROWS;
 	return loads(&s, "dm,tt,span,d32,tens,d256,half,w,none\n"
 			 "1970-01-01,100,1,1.00,1000,0.000000000000000001,1,ab,\n"
 			 "1970-01-02,-100,2,-1.00,-1000,-0.000000000000000002,-5,cd,\n"
 			 "1969-12-31,0,3,0.00,0,0.000000000000000000,inf,ef,\n"
 			 "1970-01-01,5,4,0.05,50,0.000000000000000001,5.9604645e-08,gh,\n");
+}
+
+/* Applies a change, or copies the table if there is none. */
+static int changed(const char *set, struct sp_errinfo *err)
+{
+	struct sp_table_load_opts o = SP_TABLE_LOAD_OPTS_INIT;
+	struct sp_table_opts open = SP_TABLE_OPTS_INIT;
+	const struct sp_table_choice choice = { .where = "b = 1" };
+	struct sp_table *t = NULL;
+	int rc, closed;
+
+	o.run.memory_bytes = open.run.memory_bytes = 4 << 20;
+	o.run.overwrite = true;
+	o.layout = SP_TABLE_NSM;
+	open.write = set;
+	rc = sp_table_open(&t, set ? "copy.tmp" : "arrow.tmp", &open, err);
+	if (!rc)
+		rc = set ? sp_table_update(t, &choice, &set, 1, NULL, err)
+			 : sp_table_convert(t, "copy.tmp", &o, NULL, err);
+	closed = sp_table_close(t);
+	return rc ? rc : closed;
+}
+
+/* Reads all of the copy; formats: those of its columns. */
+static int read_copy(char formats[64], char *reason)
+{
+	struct sp_table_opts open = SP_TABLE_OPTS_INIT;
+	struct sp_table_query q = SP_TABLE_QUERY_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct ArrowArrayStream stream;
+	struct ArrowArray batch = { 0 };
+	struct ArrowSchema schema;
+	int rc;
+
+	open.run.memory_bytes = 4 << 20;
+	if (sp_table_arrow("copy.tmp", &open, &q, &stream, &err))
+		return -1;
+	rc = stream.get_schema(&stream, &schema);
+	formats[0] = '\0';
+	for (int64_t i = 0; !rc && i < schema.n_children; i++) {
+		strcat(formats, schema.children[i]->format);
+		strcat(formats, " ");
+	}
+	if (!rc)
+		schema.release(&schema);
+	while (!rc && !(rc = stream.get_next(&stream, &batch)) && batch.release)
+		batch.release(&batch);
+	snprintf(reason, SP_ERRINFO_TEXT_MAX, "%s", rc ? stream.get_last_error(&stream) : "");
+	stream.release(&stream);
+	return rc;
+}
+
+static bool kept_formats(void)
+{
+	static const uint8_t bits[] = { 0x0A };
+	static const int64_t ends[] = { 0, 1, 2, 3, 4 }, ns[] = { 1, 1000, 0, 5 };
+	struct sp_table_load_opts o = SP_TABLE_LOAD_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct source s = { .batches = 1 };
+	struct ArrowArrayStream stream = { get_schema, get_next, get_last_error, release_stream,
+					   &s };
+	char formats[64], reason[SP_ERRINFO_TEXT_MAX];
+	bool good;
+
+	add(&s, "b", "b", NULL, bits, NULL, 0);
+	add(&s, "z", "Z", NULL, ends, "a\xFE\xFFz", 0);
+	add(&s, "us", "tsu:UTC", NULL, ns, NULL, 0);
+	add(&s, "ns", "tsn:UTC", NULL, ns, NULL, 0);
+	add(&s, "span", "tDs", NULL, ns, NULL, 0);
+	o.run.memory_bytes = 4 << 20;
+	good = !sp_table_load_arrow("arrow.tmp", &stream, &o, NULL, &err) && !changed(NULL, &err) &&
+	       !read_copy(formats, reason) && !strcmp(formats, "b Z tsu:UTC tsn:UTC tDs ") &&
+	       !changed("b=2", &err) && read_copy(formats, reason) &&
+	       strstr(reason, "column b of record 1 has a value that Arrow's type bool ('b')");
+	if (!good)
+		diag("%s, %s, %s", err.text, formats, reason);
+	unlink("arrow.tmp");
+	unlink("copy.tmp");
+	return good;
 }
 
 static bool refusals(void)
@@ -204,6 +287,8 @@ int main(void)
 	ok(texts(), "so are texts by offsets, views and dictionaries");
 	ok(other_formats(), "so are other decimals, dates and durations, and columns of NULL");
 	ok(wider(), "values that a type does not have are loaded by a wider one");
+	ok(kept_formats(),
+	   "copies keep formats of Arrow, and a value that one does not have is an error");
 	ok(refusals(), "other types, reserved values and failed streams leave no table");
 	ok(capsules(), "a capsule releases its stream, unless its consumer has done so");
 	return done();

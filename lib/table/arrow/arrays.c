@@ -14,6 +14,11 @@ static const char *members_wrong(const struct ArrowArray *a, int64_t max_bytes)
 		return "its number of NULLs is impossible";
 	if (a->n_buffers < 0 || (a->n_buffers && !a->buffers))
 		return "it has no buffers";
+	return NULL;
+}
+
+static const char *nulls_wrong(const struct ArrowArray *a)
+{
 	if (a->null_count > 0 && a->n_buffers && !a->buffers[0])
 		return "it has NULLs, but no bits that say which values are NULL";
 	return NULL;
@@ -23,6 +28,7 @@ const char *sp__arrow_batch_wrong(const struct ArrowArray *batch, int64_t n)
 {
 	const char *wrong = members_wrong(batch, 32);
 
+	wrong = wrong ? wrong : nulls_wrong(batch);
 	if (wrong)
 		return wrong;
 	if (batch->n_buffers > 1 || batch->dictionary)
@@ -70,6 +76,9 @@ const char *sp__arrow_array_wrong(const struct ArrowArray *a, const struct sp__a
 		return "it has children";
 	if (f->form == SP__ARROW_NULLS)
 		return NULL;
+	wrong = nulls_wrong(a);
+	if (wrong)
+		return wrong;
 	if (f->form == SP__ARROW_VIEW ? a->n_buffers < VIEW_BUFFERS : a->n_buffers != n)
 		return "its number of buffers is wrong";
 	if (a->length && !a->buffers[1] && (f->form != SP__ARROW_FIXED || f->bytes))

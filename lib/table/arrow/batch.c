@@ -140,6 +140,16 @@ static int append_numbers(struct sp__arrow_column *c, int64_t at, const struct s
 	return 0;
 }
 
+/* Returns bytes without the escape before their first one; those that were appended can lack it. */
+static struct sp__slice unescaped(struct sp__slice s)
+{
+	const uint8_t *p = (const uint8_t *)s.p;
+
+	if (s.n < 2 || p[0] != SP__ARROW_ESCAPE || p[1] < SP__ARROW_ESCAPE)
+		return s;
+	return (struct sp__slice){ s.p + 1, s.n - 1 };
+}
+
 /* *bad: the number in the vector of a text that is not UTF-8. */
 static int append_texts(struct sp__arrow_column *c, int64_t at, const struct sp__table_column *of,
 			const struct sp__vector *v, const uint32_t *selected, uint32_t n,
@@ -156,10 +166,8 @@ static int append_texts(struct sp__arrow_column *c, int64_t at, const struct sp_
 		*bad = i;
 		if (s.p && c->format.is_utf8 && !sp__is_utf8(s.p, s.n))
 			return SP_EUNSUP;
-		if (s.p && c->format.escaped && s.n && *(const uint8_t *)s.p == SP__ARROW_ESCAPE) {
-			s.p++;
-			s.n--;
-		}
+		if (s.p && c->format.escaped)
+			s = unescaped(s);
 		if (s.p && sp__bytes_append(&c->values, s.p, s.n, NULL))
 			return -ENOMEM;
 		set_valid(c, at + j, s.p);
@@ -178,9 +186,9 @@ static int bad_value(const struct sp__arrow_column *c, const struct sp__table_co
 				of->name, (unsigned long long)record);
 	return sp__errf(
 		err, SP_EUNSUP, "scan", NULL, -1,
-		"column %.100s of record %llu has a value that Arrow's type '%.40s' does not "
-		"have, which the column was loaded with",
-		of->name, (unsigned long long)record, of->arrow ? of->arrow : "");
+		"column %.100s of record %llu has a value that Arrow's type %s ('%.40s'), which "
+		"the column was loaded with, does not have",
+		of->name, (unsigned long long)record, sp__arrow_noun(of->arrow), of->arrow);
 }
 
 int sp__arrow_append(struct sp__arrow_batch *b, const struct sp__rows *rows,

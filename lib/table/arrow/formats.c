@@ -164,6 +164,11 @@ const char *sp__arrow_noun(const char *format)
 		{ "tiD", "interval" },
 		{ "tin", "interval" },
 		{ "d:", "decimal" },
+		{ "b", "bool" },
+		{ "td", "date" },
+		{ "tt", "time" },
+		{ "ts", "timestamp" },
+		{ "tD", "duration" },
 	};
 
 	for (size_t i = 0; i < sizeof(nouns) / sizeof(*nouns); i++)
