@@ -12,6 +12,7 @@
 #include <spindle/version.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/readfloat.h"
 #include "call/call.h"
 
 const char *sp_version(void)
@@ -123,6 +124,21 @@ static int set_format(enum sp_packed *to, unsigned *level, const char *arg, stru
 	return 0;
 }
 
+/* Sets a time to wait, in seconds; without a number, without limit. */
+static int set_wait(uint64_t *ns, const char *arg, struct sp_errinfo *err)
+{
+	double s = 0;
+
+	*ns = UINT64_MAX;
+	if (!arg)
+		return 0;
+	if (sp__read_f64(arg, strlen(arg), &s) || !(s >= 0))
+		return sp__invalid(err, arg, "invalid --wait argument");
+	if (s < 1e9)
+		*ns = (uint64_t)(s * 1e9);
+	return 0;
+}
+
 int sp__option_resource(struct sp_call *call, struct sp_run_opts *run, int code, const char *arg,
 			struct sp_errinfo *err)
 {
@@ -143,6 +159,8 @@ int sp__option_resource(struct sp_call *call, struct sp_run_opts *run, int code,
 		rc = sp__option_number(&n, arg, 1, err);
 		run->parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
 		return rc;
+	case SP__OPT_WAIT:
+		return set_wait(&run->wait_ns, arg, err);
 	case SP__OPT_DECOMPRESS:
 		return set_format(&run->decompress, NULL, arg, err);
 	case SP__OPT_COMPRESS_OUTPUT:

@@ -42,6 +42,7 @@ static const struct sp__option open_options[] = {
 	{ "buffer-size", 'S', SP__OPT_ARG },
 	{ "parallel", SP__OPT_PARALLEL, SP__OPT_ARG },
 	{ "verify", SP__OPT_VERIFY, SP__OPT_NONE },
+	{ "wait", SP__OPT_WAIT, SP__OPT_MAYBE },
 	{ 0 },
 };
 

@@ -55,6 +55,7 @@ enum sp__option_code {
 	SP__OPT_QUERY,
 	SP__OPT_GEOMETRY,
 	SP__OPT_VERIFY,
+	SP__OPT_WAIT,
 };
 
 /* Rows that sorts and joins share. */

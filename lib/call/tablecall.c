@@ -28,14 +28,20 @@ static const struct sp__option scan_options[] = {
 	{ "limit", SP__OPT_LIMIT, SP__OPT_ARG },
 	{ "buffer-size", 'S', SP__OPT_ARG },
 	{ "parallel", SP__OPT_PARALLEL, SP__OPT_ARG },
+	{ "wait", SP__OPT_WAIT, SP__OPT_MAYBE },
 	{ 0 },
 };
 
 static const struct sp__option load_options[] = {
-	{ "layout", SP__OPT_LAYOUT, SP__OPT_ARG }, { "together", SP__OPT_TOGETHER, SP__OPT_ARG },
-	{ "cell", SP__OPT_CELL, SP__OPT_ARG },	   { "overwrite", SP__OPT_OVERWRITE, SP__OPT_NONE },
-	{ "buffer-size", 'S', SP__OPT_ARG },	   { "parallel", SP__OPT_PARALLEL, SP__OPT_ARG },
-	{ "seed", SP__OPT_SEED, SP__OPT_ARG },	   { 0 },
+	{ "layout", SP__OPT_LAYOUT, SP__OPT_ARG },
+	{ "together", SP__OPT_TOGETHER, SP__OPT_ARG },
+	{ "cell", SP__OPT_CELL, SP__OPT_ARG },
+	{ "overwrite", SP__OPT_OVERWRITE, SP__OPT_NONE },
+	{ "buffer-size", 'S', SP__OPT_ARG },
+	{ "parallel", SP__OPT_PARALLEL, SP__OPT_ARG },
+	{ "seed", SP__OPT_SEED, SP__OPT_ARG },
+	{ "wait", SP__OPT_WAIT, SP__OPT_MAYBE },
+	{ 0 },
 };
 
 static int set_layout(struct table_call *c, const char *text, struct sp_errinfo *err)

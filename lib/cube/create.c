@@ -35,6 +35,7 @@ static int create_volumes(struct sp__cube_plan *p)
 	struct sp__creation c = { .noun = "the cube",
 				  .err = p->err,
 				  .overwrite = p->opts->run.overwrite,
+				  .wait_ns = p->opts->run.wait_ns,
 				  .max_bytes = p->drive.bytes };
 
 	if (h->points)

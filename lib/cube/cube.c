@@ -20,6 +20,11 @@ int sp_cube_open(struct sp_cube **out, const char *path, const struct sp_cube_op
 	rc = sp__cubefile_open(&c->file, path, opts, err);
 	if (!rc && c->file.superblock.points)
 		rc = sp__directory_read(&c->points, err);
+	if (!rc)
+		sp__cube_end_reading(&c->file);
+	/* What was read of a state that is being written is no reason. */
+	if (rc && c->file.busy)
+		rc = sp__errf(err, SP_ESTATE, "open", path, -1, "another program is changing it");
 	if (rc)
 		(void)sp_cube_close(c);
 	else
@@ -82,7 +87,8 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		.end_block = sp__cube_superblock_end(h),
 		.loaded = h->loaded,
 		.complete = h->complete,
-		.unfinished = sp__cube_unfinished(h),
+		.busy = c->file.busy,
+		.unfinished = c->file.busy ? NULL : sp__cube_unfinished(h),
 		.alone = h->slots.alone,
 		.no_data = h->no_data,
 		.volume_names = h->volumes[1] ? (const char *const *)h->volumes + 1 : NULL,

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "base/whole.h"
 #include "datafile/creation.h"
 #include "datafile/lock.h"
 #include "io/volume.h"
+
+#define READER_NS UINT64_C(1000000000) /* for a reader of a new file to find it empty */
 
 static int refuse(const struct sp__creation *c, const struct sp__newfile *f, int code,
 		  const char *reason)
@@ -63,6 +66,20 @@ static int check_capacity(const struct sp__creation *c, struct sp__newfile *f)
 	return f->lengthened ? set_length(c, f) : 0;
 }
 
+/*
+ * Locks a file, so that a reader says that it is being written.  A reader can open a new file
+ * before it is locked here, and lock it until it has read that it is empty.
+ */
+static int lock(const struct sp__creation *c, const struct sp__newfile *f)
+{
+	uint64_t wait_ns = f->existed ? c->wait_ns : sp__max(c->wait_ns, READER_NS);
+	int rc = sp__file_lock(f->fd, SP__LOCK_EXCLUSIVE, wait_ns);
+
+	if (rc == -EINTR)
+		return sp__err(c->err, rc, "create", f->name, -1);
+	return rc == SP_ESTATE ? refuse(c, f, rc, "another program is using it") : 0;
+}
+
 int sp__creation_add(struct sp__creation *c, char *name)
 {
 	struct sp__newfile *f = &c->files[c->n];
@@ -82,9 +99,8 @@ int sp__creation_add(struct sp__creation *c, char *name)
 	f->opened = f->fd >= 0;
 	if (!f->opened || fstat(f->fd, &f->st))
 		return sp__volume_open_err(c->err, -errno, name);
-	if (f->existed && sp__file_lock(f->fd, SP__LOCK_EXCLUSIVE) == SP_ESTATE)
-		return refuse(c, f, SP_ESTATE, "another program is using it");
-	return check_capacity(c, f);
+	rc = lock(c, f);
+	return rc ? rc : check_capacity(c, f);
 }
 
 int sp__creation_empty(struct sp__creation *c)

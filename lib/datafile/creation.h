@@ -3,7 +3,7 @@
  * Creates the files and devices of a dataset: all of them, or none.
  *
  * 1. sp__creation_add() for each: a missing file is created; an existing one, or a device, needs
- *    `overwrite`, is locked, and must have the capacity.
+ *    `overwrite`, and must have the capacity.  Each is locked until it is closed.
  * 2. sp__creation_empty() discards the contents of existing files and zeroes the beginning of
  *    devices.
  * 3. The caller writes to the descriptors, the superblock last.
@@ -40,6 +40,7 @@ struct sp__creation {
 	uint64_t max_bytes;    /* that a volume can have; 0: unlimited */
 	uint64_t file_bytes;   /* that a file gets */
 	uint64_t clear_bytes;  /* that are zeroed at the beginning of a device */
+	uint64_t wait_ns;      /* for the lock of an existing file */
 	/* Zero at first. */
 	bool emptied;
 	unsigned n;

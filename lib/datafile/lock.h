@@ -5,7 +5,8 @@
  * A process that changes a file locks it exclusively while the file is open.  A process that reads
  * shares the lock during each read.  It then checks whether the state that it read on opening still
  * counts (sp__superblocks_current()), since a writer may have come and gone between two reads.
- * Nothing waits: a caller whose lock is refused reports that the file is in use.
+ * A caller whose lock is refused reports that the file is in use, immediately or after a time that
+ * it chooses.
  *
  * A lock belongs to the open file description, so descriptors of two calls of open(2) exclude each
  * other, in one process too, and closing the last duplicate releases the lock.  A process that is
@@ -15,17 +16,26 @@
  */
 #pragma once
 
+#include <stdint.h>
 #include <sys/stat.h>
 #include <spindle/error.h>
 
 enum sp__lock { SP__LOCK_SHARED, SP__LOCK_EXCLUSIVE };
 
 /*
- * Locks a file, or changes the lock that fd has.  Returns 0; SP_ESTATE if another one has a lock
- * that excludes this; or -errno, mostly of a file system without locks: then the caller decides
- * whether to go on without.
+ * Locks a file, or changes the lock that fd has.  wait_ns: as of struct sp_run_opts.  Returns 0;
+ * SP_ESTATE if another one has a lock that excludes this; -EINTR if a signal was handled during the
+ * wait; or -errno, mostly of a file system without locks: then the caller decides whether to go on
+ * without.
  */
-SP_MUST_CHECK int sp__file_lock(int fd, enum sp__lock kind);
+SP_MUST_CHECK int sp__file_lock(int fd, enum sp__lock kind, uint64_t wait_ns);
+/*
+ * Opens a file and locks it.  If another process gives the name to another file meanwhile, that one
+ * is opened and locked.  A file whose file system has no locks is opened without.
+ * Returns a descriptor; SP_ESTATE or -EINTR, as sp__file_lock(); or -errno of open(2).
+ */
+SP_MUST_CHECK int sp__file_open_locked(const char *path, int flags, enum sp__lock kind,
+				       uint64_t wait_ns);
 /* Releases the lock, if fd has one. */
 void sp__file_unlock(int fd);
 /*

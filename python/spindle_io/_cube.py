@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import operator
 import os
 import threading
@@ -187,6 +188,7 @@ class Cube(Owner):
 
     mode: "r", or "r+" to write.  A cube that is open for writing is locked for all others.
     memory: a size as -S takes it, or bytes; verify: compare checksums of all data read.
+    wait: seconds to wait until other programs have released the cube; True: without limit.
 
     Only elements of the box are read, and blocks between them that cost less than a request.
     Elements are assigned as NumPy does.  If an assignment of a box is interrupted, the cube cannot
@@ -202,16 +204,18 @@ class Cube(Owner):
         memory: str | int | None = None,
         parallel: int | None = None,
         verify: bool = False,
+        wait: float | bool | None = None,
     ):
         self._handle, self._lock = c_void_p(), threading.RLock()
         if mode not in ("r", "r+"):
             raise ValueError(f"mode {mode!r} is neither 'r' nor 'r+'")
         numpy = _numpy()
-        words = options(buffer_size=memory, parallel=parallel, verify=verify)
+        words = options(buffer_size=memory, parallel=parallel, verify=verify, wait=wait)
         err, facts = no_error(), Facts()
-        rc = lib.sp_call_cube_open(
-            byref(self._handle), name(path), *c_strings(words), mode == "r+", byref(err)
-        )
+        args = (name(path), *c_strings(words), mode == "r+", byref(err))
+        rc = -errno.EINTR
+        while rc == -errno.EINTR:  # Python has run the signal's handler, which has not raised
+            rc = lib.sp_call_cube_open(byref(self._handle), *args)
         accepted(rc, err)
         lib.sp_call_cube_facts(self._handle, byref(facts))
         if facts.points:

@@ -14,6 +14,7 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_void_p
 from typing import Any
 
 from ._lib import SpindleError, c_strings, check, lib, name, no_error
+from ._lib import options as lib_options
 
 CAPSULE = b"arrow_array_stream"
 
@@ -111,10 +112,12 @@ class Table:
         limit: int | None = None,
         memory: str | int | None = None,
         parallel: int | None = None,
+        wait: float | bool | None = None,
     ) -> Scan:
         """Chooses columns, and records by a predicate, by their numbers lo to hi, and a limit.
 
-        memory: a size as -S takes it, or bytes.  Errors are raised when the scan is read.
+        memory: a size as -S takes it, or bytes.  wait: seconds to wait until other programs have
+        released the table; True: without limit.  Errors are raised when the scan is read.
         """
         if isinstance(columns, str):
             raise TypeError("columns: a list of names, not one text")
@@ -128,7 +131,7 @@ class Table:
             ("buffer-size", _size(memory)),
             ("parallel", parallel),
         )
-        return Scan(self.path, _words(options))
+        return Scan(self.path, _words(options) + lib_options(wait=wait))
 
     @classmethod
     def load(

@@ -467,16 +467,53 @@ first()
 		[ "$output" = 'mmap-cube: c: another program is using it' ]
 		run -2 flock $how c "$cube" load c in.csv
 		[ "$output" = 'mmap-cube: c: another program is using it' ]
-		flock $how c "$cube" info c
+		run -0 flock $how c "$cube" info c
+		[[ $how = -s || $output == *"state       another program is changing it"* ]]
 	done
 	for command in check export 'get 1,2,3' 'range --discard' 'beam --dim 1 --at 1,1,1'; do
 		# shellcheck disable=SC2086 # words
 		set -- $command
 		run -2 flock c "$cube" "$1" c "${@:2}"
 		[ "$output" = 'mmap-cube: c: another program is changing it' ]
+		# a file that a new cube begins with, or that became shorter, is no other reason
+		: > empty
+		for file in empty short; do
+			[ -e short ] || head -c 8192 c > short
+			run -2 flock $file "$cube" "$1" $file "${@:2}"
+			[ "$output" = "mmap-cube: $file: another program is changing it" ]
+		done
 		[ "$1" = get ] || flock -s c "$cube" "$1" c "${@:2}"
 	done
 	"$cube" load c in.csv
+}
+
+# held COMMAND...: runs a command while another program has the lock of c, for half a second.
+held()
+{
+	rm -f begun
+	flock c sh -c ': > begun; sleep 0.5' 3>&- 7>&- &
+	until [ -e begun ]; do :; done
+	"$@"
+}
+
+@test "--wait waits for another program, until it ends, the time is over, or a signal comes" {
+	needs flock
+	create
+	held "$cube" put c 1,2,3 4 --wait
+	[ "$(held "$cube" get c 1,2,3 --wait=20 | cut -d, -f4)" = 4 ]
+	held "$cube" create c --dims 4x4 --overwrite --wait
+	exec 7<c
+	flock 7
+	run -2 "$cube" get c 1,2 --wait=50ms 7<&-
+	[ "$output" = 'mmap-cube: c: another program is changing it' ]
+	run -2 "$cube" put c 1,2 3 --wait=0.05 7<&-
+	[ "$output" = 'mmap-cube: c: another program is using it' ]
+	run -2 "$cube" create c --dims 4x4 --overwrite --wait=50ms 7<&-
+	[ "$output" = 'mmap-cube: c: another program is using it' ]
+	run -2 "$cube" get c 1,2 --wait=soon 7<&-
+	[[ $output == *"invalid --wait argument 'soon'"* ]]
+	run -124 timeout -s INT 0.2 "$cube" get c 1,2 --wait 7<&-
+	exec 7<&-
 }
 
 @test "loads and reorganisations reuse the space of older ones, also under other names of the file" {

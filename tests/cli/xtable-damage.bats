@@ -162,6 +162,26 @@ holding()
 	rm pipe
 }
 
+@test "--wait waits until another program has released the table, or the time is over" {
+	needs flock
+	seq 10 | "$xtable" load t --types c1:i32
+	for command in "update t --set c1=1 1" "scan t" "info t" "load t --overwrite"; do
+		rm -f begun
+		flock t sh -c ': > begun; sleep 0.3' 3>&- &
+		until [ -e begun ]; do :; done
+		# shellcheck disable=SC2086
+		"$xtable" $command --wait=20 <<<9 >out
+	done
+	[ "$("$xtable" scan t)" = 9 ]
+	run -2 flock t "$xtable" scan t --wait=20ms
+	[ "$output" = "xtable: t: another program is changing it" ]
+	# The new table that replaced the old one is read.
+	seq 3 | "$xtable" load u
+	flock t sh -c ': > begun2; sleep 0.3; mv u t' 3>&- &
+	until [ -e begun2 ]; do :; done
+	[ "$("$xtable" scan t --agg 'count()' --wait)" = 3 ]
+}
+
 @test "while one program changes a table, no other one reads or changes it" {
 	seq 10 | "$xtable" load t --types c1:i32
 	for command in "scan t" "get t 1" "append t t.new" "update t --set c1=1 1" "convert t u"; do

@@ -5,6 +5,7 @@ import copy
 import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -238,6 +239,24 @@ class Cubes(unittest.TestCase):
             sp.Cube(self.path.with_name("none"))
         with sp.Cube(self.path) as c:
             self.assertSame(c[...], a)
+
+    def test_a_cube_in_use_is_refused_or_awaited(self):
+        writer = sp.Cube.from_array(self.path, np.zeros(3, "f4"))
+        for wait in None, 0.01:
+            with self.assertRaisesRegex(sp.SpindleError, "another program is changing it"):
+                sp.Cube(self.path, wait=wait)
+        for wait in -1, "soon", float("nan"):
+            with self.assertRaisesRegex(ValueError, "invalid --wait argument"):
+                sp.Cube(self.path, wait=wait)
+        before = signal.signal(signal.SIGALRM, lambda *_: writer.close())
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        sp.Cube(self.path, wait=True).close()
+        signal.signal(signal.SIGALRM, before)
+        with sp.Cube(self.path) as reader:
+            with sp.Cube(self.path, "r+") as writer:
+                writer[...] = 1
+            with self.assertRaisesRegex(sp.SpindleError, "open it again"):
+                reader[0]
 
     def test_an_array_that_cannot_be_loaded_leaves_no_cube_that_looks_whole(self):
         with mock.patch("spindle_io._cube._blocks", side_effect=MemoryError("none left")):

@@ -219,7 +219,7 @@ static void check_refused(void)
 		   !unlink(path) && is_undone(emptied),
 	   "a file is named once more by a symbolic link");
 	fd = __real_open(target, O_RDONLY | O_CLOEXEC);
-	ok(!sp__file_lock(fd, SP__LOCK_SHARED) && add(creation(), "first", "old") == SP_ESTATE &&
+	ok(!sp__file_lock(fd, SP__LOCK_SHARED, 0) && add(creation(), "first", "old") == SP_ESTATE &&
 		   is_undone(emptied),
 	   "another process reads a file");
 	__real_close(fd);

@@ -7,6 +7,7 @@
 
 #include <spindle/run.h>
 #include "gnuplot.h"
+#include "number.h"
 #include "progress.h"
 #include "setting.h"
 
@@ -121,6 +122,16 @@ struct common_options {
 	{                                                                                          \
 		"page-size", "SIZE", "page size of temporary data",                                \
 			SETTING_TO(type, run.page_bytes), .whole = page_option                     \
+	}
+
+/* For a tool that opens cubes or tables. */
+#define WAIT_SETTING(type, run, commands)                                                          \
+	{                                                                                          \
+		"wait", "TIME",                                                                    \
+			"wait until other programs have released the file, at most TIME; without " \
+			"TIME, without limit (0)",                                                 \
+			SETTING_TO(type, run.wait_ns), .whole = wait_value, .optional = true,      \
+						       .by = commands                              \
 	}
 
 /* Sets the I/O engine, NULL for auto. */

@@ -147,6 +147,11 @@ uint64_t span_value(const char *option, const char *text)
 	return ns;
 }
 
+uint64_t wait_value(const char *option, const char *text)
+{
+	return text ? time_value(option, text) : UINT64_MAX;
+}
+
 uint64_t bool_value(const char *option, const char *text)
 {
 	if (!text || !strcmp(text, "1"))

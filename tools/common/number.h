@@ -37,6 +37,7 @@ unsigned count_value(const char *option, const char *text, double max);
 double percent_value(const char *option, const char *text); /* "10%" or "10": 0.1 */
 uint64_t time_value(const char *option, const char *text);  /* in ns; seconds without a unit */
 uint64_t span_value(const char *option, const char *text);  /* in ns, not 0 */
+uint64_t wait_value(const char *option, const char *text);  /* in ns; NULL: UINT64_MAX */
 uint64_t bool_value(const char *option, const char *text);  /* 0 or 1; NULL: true */
 
 /* Parses a size by the rules of sort -S. */

@@ -100,7 +100,8 @@ static void describe(const char *path, const struct sp_cube *cube, const struct 
 	if (i->volume)
 		printf("%-12s%s\n", "volume", quote_bare(i->volume));
 	printf("%-12s%s\n", "state",
-	       i->no_data      ? "without data"
+	       i->busy	       ? "another program is changing it"
+	       : i->no_data    ? "without data"
 	       : i->complete   ? "complete"
 	       : i->unfinished ? i->unfinished
 			       : "not loaded");

@@ -268,6 +268,7 @@ static const struct setting settings[] = {
 	  .values = sp_engine_values, .call = data_engine_set },
 	{ "direct", "WHEN", "bypass the page cache: auto, always or never", TO(run.direct),
 	  .values = sp_direct_values, .optional = true, .absent = 1 },
+	WAIT_SETTING(struct config, run, ~0u),
 	{ .doc = "Volume and report:", .by = MOVERS },
 	{ "volume", "sim:MODEL", "requests take the time of this simulated device", TO(run.volume),
 	  .by = MOVERS | CREATE | JUDGES },
@@ -328,6 +329,8 @@ static void check_volumes(const struct config *c, const struct sp_output_set *se
 
 	o.run = c->run;
 	o.run.trace_path = NULL;
+	o.run.wait_ns = 0;
+	o.describe = true;
 	if (sp_cube_open(&cube, path, &o, &err))
 		return;
 	sp_cube_info(cube, &info);
@@ -371,12 +374,14 @@ static void check_files(const struct command *command, const struct config *c)
 static void check(const struct command *command, struct config *c)
 {
 	common_options_finish(&c->common);
+	c->run.keep_lock = true;
 	runplot_begin(&c->common);
 	refuse_void_options(c);
 	check_files(command, c);
 	c->open.no_coalesce = c->coalesce;
 	c->open.request_bytes =
 		c->request > UINT32_C(1) << 30 ? UINT32_C(1) << 30 : (uint32_t)c->request;
+	c->open.describe = command->bit & (INFO | MAP);
 	c->create.run = c->open.run = c->run;
 	c->create.cell_bytes = c->cell > UINT32_MAX ? UINT32_MAX : (uint32_t)c->cell;
 	c->workload.depth = c->open.depth;

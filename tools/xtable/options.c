@@ -134,8 +134,7 @@ static const struct setting settings[] = {
 	  TO(load.placing.how), .values = sp_placement_values },
 	{ "volumes", "N|PATH,...",
 	  "with semiseq: N drives, each as the volume, as parts of TABLE; or TABLE and the files "
-	  "or "
-	  "devices PATH,... (1)",
+	  "or devices PATH,... (1)",
 	  .call = set_volumes },
 	{ "depth-rows", "N", "with semiseq: N cells of an A-page on consecutive tracks (fastest)",
 	  TO(load.placing.depth_rows), .count = 4096 },
@@ -193,8 +192,7 @@ static const struct setting settings[] = {
 	  .call = add_set, .by = UPDATE },
 	{ "from", "FILE",
 	  "new values from FILE, whose header names the columns, for the records with its values "
-	  "in "
-	  "the column of --by",
+	  "in the column of --by",
 	  TO(from), .by = UPDATE },
 	{ "access", "HOW",
 	  "read all needed columns (s-scan), those of --where first (si-scan), or use an index "
@@ -240,6 +238,7 @@ static const struct setting settings[] = {
 	  .values = sp_engine_values, .call = data_engine_set },
 	{ "direct", "WHEN", "bypass the page cache: auto, always or never", TO(run.direct),
 	  .values = sp_direct_values, .optional = true, .absent = 1 },
+	WAIT_SETTING(struct config, run, ~SCHEMA),
 	{ "volume", "sim:MODEL",
 	  "requests take the time of this simulated device; load and create keep it in TABLE",
 	  TO(common), .choices = volume_kinds, .call = volume_set,
@@ -547,6 +546,7 @@ static void check(const struct command *command, struct config *c)
 	set_format(c);
 	check_options(command, c);
 	common_options_finish(&c->common);
+	c->run.keep_lock = true;
 	if (command->bit & (TEXT_READERS | APPEND))
 		autopack(&c->common, (const char *const *)c->operands.text, c->operands.n, NULL);
 	if (common_options_resources(&c->common, NULL, 0, true, &err))

@@ -13,9 +13,13 @@ void check_table_volumes(const struct config *c, const char *table, const struct
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_table_info info;
 	struct sp_table *t;
+	int rc;
 
 	o.run.trace_path = o.run.trace_tasks_path = NULL;
-	if (sp_table_open(&t, table, &o, &err))
+	rc = sp_table_open(&t, table, &o, &err);
+	if (rc == SP_ESTATE)
+		die_of(rc, &err); /* the wait has ended */
+	if (rc)
 		return;
 	if (sp_table_info(t, false, &info, &err))
 		info.nvolume_names = 0;

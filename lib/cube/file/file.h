@@ -31,6 +31,7 @@ struct sp__cubefile {
 	uint64_t progress_bytes; /* loaded between two writes of the progress */
 	struct sp__env env;
 	int fd;		   /* for superblock, checksums and log */
+	bool busy;	   /* a writer had the lock when it was opened to describe it */
 	const char *drive; /* the simulated device of each volume; NULL: none */
 	char *array;	   /* several simulated devices as one array */
 	struct sp__volume
@@ -38,9 +39,10 @@ struct sp__cubefile {
 };
 
 /*
- * Opens the file and volumes of a cube.  Returns 0; SP_EFORMAT if it is not a cube, or not this
- * version; SP_ECORRUPT if it is damaged; SP_ESTATE if another process uses it; SP_EUNSUP; -ENOMEM;
- * or -errno.  After an error, too, it must be closed.
+ * Opens the file and volumes of a cube, whose lock the caller ends by sp__cube_end_reading().
+ * Returns 0; SP_EFORMAT if it is not a cube, or not this version; SP_ECORRUPT if it is damaged;
+ * SP_ESTATE if another process uses it; SP_EUNSUP; -ENOMEM; or -errno.  After an error, too, it
+ * must be closed.
  */
 SP_MUST_CHECK int sp__cubefile_open(struct sp__cubefile *c, const char *path,
 				    const struct sp_cube_opts *opts, struct sp_errinfo *err);
@@ -55,8 +57,12 @@ SP_MUST_CHECK int sp__cubefile_open_planned(struct sp__cubefile *c,
 /* Closes all files.  Returns 0, or the error of the trace. */
 int sp__cubefile_close(struct sp__cubefile *c);
 
-/* Locks the cube exclusively until it is closed.  Returns 0, or SP_ESTATE if it is in use. */
-SP_MUST_CHECK int sp__cube_lock(struct sp__cubefile *c, struct sp_errinfo *err);
+/*
+ * Opens c->fd and locks the cube: for writing until it is closed, otherwise until
+ * sp__cube_end_reading().
+ * Returns 0; SP_ESTATE, with the reason in err, if it is in use; or -errno, as -EINTR, without.
+ */
+SP_MUST_CHECK int sp__cube_open_locked(struct sp__cubefile *c, int flags, struct sp_errinfo *err);
 /*
  * Returns 0; or SP_ESTATE if fd is not a descriptor of the file with the superblock, since another
  * file has got its name.

@@ -41,16 +41,15 @@ static int check_direct(const struct sp__cubefile *c, const struct sp__volume *v
 static int open_superblock(struct sp__cubefile *c, int flags, struct sp_errinfo *err)
 {
 	struct stat st;
-	int rc;
+	int rc = sp__cube_open_locked(c, flags | O_NONBLOCK, err);
 
-	c->fd = open(c->path, flags | O_NONBLOCK);
-	if (c->fd < 0 || fstat(c->fd, &st))
-		return sp__volume_open_err(err, -errno, c->path);
+	if (!rc && fstat(c->fd, &st))
+		rc = -errno;
+	if (rc)
+		return rc == SP_ESTATE ? rc : sp__volume_open_err(err, rc, c->path);
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
 		return refuse(c, SP_EUNSUP, err, "is neither a plain file nor a block device");
-	rc = c->opts.write ? sp__cube_lock(c, err) : 0;
-	if (!rc)
-		rc = sp__cube_superblock_read(&c->superblock, c->fd, c->path, err);
+	rc = sp__cube_superblock_read(&c->superblock, c->fd, c->path, err);
 	if (!rc && c->opts.verify && c->superblock.slots.alone)
 		rc = refuse(c, SP_ECORRUPT, err,
 			    "one of the two superblocks is not valid: the last change may be "

@@ -203,7 +203,7 @@ SP_API SP_MUST_CHECK int sp_call_cube_create(const char *path, const char *const
 					     struct sp_errinfo *err);
 /*
  * Opens a cube, as sp_cube_open(); release it with sp_cube_close().
- * args: nargs options of mmap-cube(1) range: -S, --parallel, --verify.
+ * args: nargs options of mmap-cube(1) range: -S, --parallel, --verify, --wait.
  * write: for functions that change it.
  * Returns 0, or an error, with *cube NULL: -EINVAL: an argument is wrong; or one of sp_cube_open().
  */

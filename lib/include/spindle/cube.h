@@ -18,8 +18,10 @@
  * order.  The same functions load, read, change and check points.  In files a point is N
  * coordinates of 8 bytes, little-endian, and its value.
  *
- * Locking: a cube open for writing is locked exclusively; each read holds a shared lock and so sees
- * no partial change.  A cube that another process has changed since it was opened is opened again.
+ * Locking: a cube open for writing is locked exclusively; opening it for reading and each read hold
+ * a shared lock, and so see no partial change.  With keep_lock of struct sp_run_opts the lock is
+ * kept until the cube is closed; without, a read fails if another process has changed the cube
+ * since it was opened: open it again.  wait_ns is the time to wait for a lock.
  *
  * Errors: err may be NULL; on an error it receives a description.  Every function that
  * opens or reads a cube can return these codes, which its comment does not repeat:
@@ -181,18 +183,15 @@ struct sp_cube;
 
 /* Options of an open cube. */
 struct sp_cube_opts {
-	/* Used are volume (NULL: that of the cube), memory_bytes, engine, direct, trace_path. */
+	/* volume (NULL: that of the cube), memory_bytes, engine, direct, trace_path and locking */
 	struct sp_run_opts run;
 	bool write;		/* for the functions that change the cube */
 	unsigned depth;		/* outstanding requests per volume; 0: 1 if simulated, else 16 */
 	uint32_t request_bytes; /* maximum size of a request; 0: 1 MiB */
 	bool no_coalesce;	/* never read blocks that no cell of a query needs */
 	bool verify;		/* verify checksums of queries' data and of both superblocks */
-	/*
-	 * Allow reading and changing elements after an interrupted load.  Each element is the
-	 * loaded one, the one before, or fill.
-	 */
-	bool unfinished;
+	bool unfinished; /* use elements after an interrupted load: the new, the old one, or fill */
+	bool describe;	 /* open it although another process changes it; then it cannot be read */
 };
 
 /*
@@ -229,6 +228,7 @@ struct sp_cube_info {
 	bool complete, no_data; /* all elements are loaded; the cube has no data */
 	/* One superblock is damaged, or its writer was killed: the last change may be missing. */
 	bool alone;
+	bool busy; /* it was opened with `describe` while another process was changing it */
 	const char *unfinished;		 /* NULL, or the remedy for an interrupted load, as text */
 	const char *const *volume_names; /* after the first one; NULL: one file, or FILE.1 ... */
 	const char *volume;		 /* simulated volume, or NULL */

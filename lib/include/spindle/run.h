@@ -48,6 +48,13 @@ struct sp_run_opts {
 	 */
 	enum sp_packed decompress, compress_output;
 	unsigned compress_level; /* of the result: 0, the default, up to sp_packed_levels() */
+	/*
+	 * Cubes and tables: time to wait for the lock of one that another process uses; 0: none;
+	 * UINT64_MAX: without limit.  A signal that is handled meanwhile ends the wait: -EINTR.
+	 */
+	uint64_t wait_ns;
+	/* A cube or a table that is open for reading keeps its lock until it is closed. */
+	bool keep_lock;
 };
 
 #define SP_RUN_OPTS_INIT                                                                           \

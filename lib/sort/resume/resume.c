@@ -240,7 +240,7 @@ static int lock(struct sp__resume *r, const char *path)
 		if (rc < 0 && (rc != -ENOENT || r->err->code))
 			return rc;
 		if (!rc)
-			locked = sp__file_lock(r->journal.fd, SP__LOCK_EXCLUSIVE);
+			locked = sp__file_lock(r->journal.fd, SP__LOCK_EXCLUSIVE, 0);
 		if (locked == SP_ESTATE)
 			return sp__resume_refuse(r, "is in use by another process");
 		if (locked)

@@ -22,6 +22,7 @@
 /* A file that is created, and the members for it. */
 struct newfile {
 	const char *name;
+	uint64_t wait_ns;
 	int *fd, *replaced;
 	struct sp_outfile **out;
 };
@@ -29,11 +30,15 @@ struct newfile {
 /* Locks the file that has the name now: no other program may use it. */
 static int lock_replaced(const struct newfile *n, struct sp_errinfo *err)
 {
-	*n->replaced = open(n->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (*n->replaced >= 0 && sp__file_lock(*n->replaced, SP__LOCK_EXCLUSIVE) == SP_ESTATE)
-		return sp__errf(err, SP_ESTATE, "create", n->name, -1,
-				"another program is using it");
-	return 0;
+	int fd = sp__file_open_locked(n->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+				      SP__LOCK_EXCLUSIVE, n->wait_ns);
+
+	*n->replaced = fd >= 0 ? fd : -1;
+	if (fd == -EINTR)
+		return sp__err(err, fd, "create", n->name, -1);
+	return fd == SP_ESTATE
+		       ? sp__errf(err, fd, "create", n->name, -1, "another program is using it")
+		       : 0;
 }
 
 /* Creates a new file; *in_place: it must be written in place instead. */
@@ -106,12 +111,13 @@ static int check_volume(const struct sp__tablefile *f, unsigned i, struct sp_err
 static int create_files(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	const uint64_t front = sp__table_superblock_front(&f->superblock) * f->layout.cell_bytes;
-	const struct newfile first = { f->path, &f->fd, &f->replaced, &f->out };
+	const struct newfile first = { f->path, f->run.wait_ns, &f->fd, &f->replaced, &f->out };
 	int rc = 0;
 
 	f->creation = (struct sp__creation){ .noun = "the table",
 					     .err = err,
 					     .overwrite = f->run.overwrite,
+					     .wait_ns = f->run.wait_ns,
 					     .need_bytes = front,
 					     .clear_bytes = front };
 	/* Cells are on the tracks of whole drives. */
@@ -124,8 +130,10 @@ static int create_files(struct sp__tablefile *f, struct sp_errinfo *err)
 	for (unsigned i = 0; !rc && i < f->nfurther; i++) {
 		struct sp__tablevolume *v = &f->further[i];
 
-		rc = create_file(f, &(struct newfile){ v->name, &v->fd, &v->replaced, &v->out },
-				 err);
+		rc = create_file(
+			f,
+			&(struct newfile){ v->name, f->run.wait_ns, &v->fd, &v->replaced, &v->out },
+			err);
 	}
 	return rc ? rc : sp__creation_empty(&f->creation);
 }

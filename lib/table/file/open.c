@@ -58,15 +58,15 @@ static int read_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 static int open_file(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	struct stat st;
-	int rc;
+	int rc = sp__tablefile_open_locked(f, f->path, &f->fd, err);
 
-	f->fd = open(f->path, (f->write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC);
-	if (f->fd < 0 || fstat(f->fd, &st))
-		return sp__volume_open_err(err, -errno, f->path);
+	if (!rc && fstat(f->fd, &st))
+		rc = -errno;
+	if (rc)
+		return rc == SP_ESTATE ? rc : sp__volume_open_err(err, rc, f->path);
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
 		return refuse(f, SP_EUNSUP, err, "is neither a plain file nor a block device");
-	rc = sp__tablefile_lock(f, f->fd, f->path, err);
-	return rc ? rc : read_superblock(f, err);
+	return read_superblock(f, err);
 }
 
 /* The bytes that are read, and words and their hash tables with twice the capacity. */
@@ -310,7 +310,8 @@ static int finish_for_reading(struct sp__tablefile *f, struct sp_errinfo *err)
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp__tablefile writer;
 	const struct sp_run_opts run = { .memory_bytes = f->run.memory_bytes,
-					 .parallel = f->run.parallel };
+					 .parallel = f->run.parallel,
+					 .wait_ns = f->run.wait_ns };
 	int rc;
 
 	sp__tablefile_unlock(f);
@@ -338,8 +339,7 @@ static int open_prepared(struct sp__tablefile *f, struct sp_errinfo *err)
 		rc = sp__tablefile_finish(f, err);
 	f->settled = f->write && !rc;
 	sp__tablefile_cut(f);
-	if (!f->write)
-		sp__tablefile_unlock(f);
+	sp__tablefile_end_reading(f);
 	return rc;
 }
 

@@ -69,21 +69,20 @@ static int open_volume(struct sp__tablefile *f, unsigned i, struct sp_errinfo *e
 	struct sp__tablevolume *v = &f->further[i - 1];
 	const struct sp__volume_set set = set_of(f);
 	struct stat st;
-	int rc;
+	int rc = sp__tablefile_open_locked(f, v->name, &v->fd, err);
 
-	v->fd = open(v->name, (f->write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC);
-	if (v->fd < 0 && errno == ENOENT)
+	if (rc == -ENOENT)
 		return sp__errf(err, -ENOENT, "open", v->name, -1,
 				"is missing: it is volume %u of %s; put it back under this name", i,
 				f->path);
-	if (v->fd < 0 || fstat(v->fd, &st))
-		return sp__volume_open_err(err, -errno, v->name);
+	if (!rc && fstat(v->fd, &st))
+		rc = -errno;
+	if (rc)
+		return rc == SP_ESTATE ? rc : sp__volume_open_err(err, rc, v->name);
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
 		return sp__errf(err, SP_EUNSUP, "open", v->name, -1,
 				"is neither a plain file nor a block device");
-	rc = sp__tablefile_lock(f, v->fd, v->name, err);
-	if (!rc)
-		rc = sp__volume_set_check(&set, i, v->fd, v->name, err);
+	rc = sp__volume_set_check(&set, i, v->fd, v->name, err);
 	return rc ? rc : check_length(f, v, err);
 }
 
