@@ -152,6 +152,11 @@ class Table:
         """
         if not overwrite and os.path.lexists(path):
             raise SpindleError(-errno.EEXIST, "exists; pass overwrite=True", os.fsdecode(path))
+        if not hasattr(stream, "__arrow_c_stream__"):
+            raise TypeError(
+                f"a {type(stream).__name__} has no __arrow_c_stream__(): pass a table of pyarrow, "
+                "pandas, Polars or DuckDB"
+            )
         capsule = stream.__arrow_c_stream__()
         address = _pointer(capsule, CAPSULE)
         words = _words((("layout", layout), ("buffer-size", _size(memory)), ("parallel", parallel)))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Schemas in files of tables: one that is accepted is written as it was read, has columns that can
- * be, and a layout.
+ * be, with a format of Arrow, and a layout.
  */
 #include <stdlib.h>
 #include <string.h>
+#include "table/arrow/schema.h"
 #include "table/layout/layout.h"
 #include "table/schema/code.h"
 
@@ -22,17 +23,20 @@ static void check(struct sp__table_schema *s, const uint8_t *data, size_t bytes)
 					   .cell_bytes = 65536 };
 	struct sp__coder c = { 0 };
 	struct sp__table_layout l;
-	char type[SP__VALUE_TYPE_TEXT];
+	char type[SP__VALUE_TYPE_TEXT], text[SP__ARROW_FORMAT_TEXT];
 
 	sp__table_schema_code(&c, s);
 	require(!sp__coder_end(&c) && c.at == bytes && !memcmp(c.data, data, bytes));
 	free(c.data);
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sp__value_type back;
+		struct sp__arrow_format f, arrow;
 		size_t n = sp__value_type_print(&s->columns[i].type, type);
 
 		require(n < sizeof(type) && !sp__value_type_parse(&back, type, n));
 		require(sp__value_type_same(&back, &s->columns[i].type));
+		sp__arrow_column_format(&s->columns[i], text, &f);
+		require(sp__arrow_format(text, &arrow) && arrow.bytes == f.bytes);
 		require(sp__table_schema_find(s, s->columns[i].name, strlen(s->columns[i].name)) >=
 			0);
 	}
@@ -43,12 +47,14 @@ static void check(struct sp__table_schema *s, const uint8_t *data, size_t bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct sp__coder c = sp__coder_reader(data, bytes);
-	struct sp__table_schema s = { 0 };
+	for (unsigned arrow = 0; arrow < 2; arrow++) {
+		struct sp__coder c = sp__coder_reader(data, bytes);
+		struct sp__table_schema s = { .arrow = arrow };
 
-	sp__table_schema_code(&c, &s);
-	if (!sp__coder_end(&c))
-		check(&s, data, bytes);
-	sp__table_schema_free(&s);
+		sp__table_schema_code(&c, &s);
+		if (!sp__coder_end(&c))
+			check(&s, data, bytes);
+		sp__table_schema_free(&s);
+	}
 	return 0;
 }

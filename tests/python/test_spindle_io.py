@@ -597,6 +597,8 @@ class Tables(TableFolder):
             sp.Table.load(self.folder / "v", self.table.scan(), layout="rows")
         with self.assertRaisesRegex(sp.SpindleError, "overwrite=True"):
             sp.Table.load(self.folder / "t", self.table.scan())
+        with self.assertRaisesRegex(TypeError, "a dict has no __arrow_c_stream__"):
+            sp.Table.load(self.folder / "v", {"id": [1]})
         self.assertFalse((self.folder / "v").exists())
 
     def test_names_with_commas_and_quotes(self):

@@ -185,6 +185,7 @@ static struct sp__table_superblock example(struct sp__rng *rng, uint32_t ncolumn
 	s.changed = calloc(ncolumns, sizeof(*s.changed));
 	s.volume = sp__rng_below(rng, 2) ? strdup("sim:flash") : NULL;
 	s.no_data = s.volume && sp__rng_below(rng, 2);
+	s.arrow = sp__rng_below(rng, 2);
 	if (!s.layout.groups || !s.changed)
 		abort();
 	for (uint32_t i = 0; i < ncolumns; i++) {
@@ -209,6 +210,7 @@ static bool same_superblock(const struct sp__table_superblock *a,
 	free(x);
 	free(y);
 	return same && a->id == b->id && a->records == b->records && a->no_data == b->no_data &&
+	       a->arrow == b->arrow &&
 	       !strcmp(a->volume ? a->volume : "", b->volume ? b->volume : "");
 }
 

@@ -49,7 +49,8 @@ static bool can_keep(const struct sp__value_type *t, const struct sp__arrow_form
 		return t->kind == 'T' || t->kind == 'i';
 	case SP__ARROW_PLAIN:
 	case SP__ARROW_DAYS_MS:
-		return t->kind == 'i' && f->type.kind != 'u' && f->type.kind != 'f';
+		return t->kind == 'i' && f->bytes >= 4 && f->type.kind != 'u' &&
+		       f->type.kind != 'f';
 	default:
 		return false;
 	}
