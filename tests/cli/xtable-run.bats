@@ -53,6 +53,30 @@ reads_as_get()
 	cmp given out
 }
 
+# covers FILE: the cells of the trace are in reads of that one.
+covers()
+{
+	grep '^R' "$1" | awk '{ print $3, 0, $4 }' >in
+	grep '^R' trace | awk '{ print $3, 1, $4 }' | sort -n -k1,1 -k2,2 in - |
+		awk '!$2 { if ($1 + $3 > end) end = $1 + $3; next } { n++; if ($1 + $3 > end) bad++ }
+			END { print n, bad + 0; exit !n || bad }'
+}
+
+@test "nodes of an index are cells of the table, on any number of drives" {
+	schema
+	echo 'index 3 get 1 a' >w
+	for drives in "$volume --placement=semiseq" "$volume --placement=semiseq --volumes=3" \
+		"sim:mems-g2 --placement=mems"; do
+		# Whole A-pages, so a scan reads all cells.
+		# shellcheck disable=SC2086
+		"$xtable" create t --no-data --schema=schema --records=60000 --records-per-page=200 \
+			--volume=$drives --overwrite
+		"$xtable" scan t --discard --trace=all
+		"$xtable" run t --workload=w --runtime=1s --trace=trace >out
+		covers all
+	done
+}
+
 @test "throughput and latencies are those of the requests" {
 	needs jq python3
 	blank t --layout=nsm

@@ -130,11 +130,28 @@ static int wait_own(struct sp__client *c)
 	return c->error ? sp__err(c->all->err, c->error, "run", table_of(c)->file.path, -1) : 0;
 }
 
+/* Returns the number of cells of the data area. */
+static uint64_t data_cells(const struct sp__tablefile *f)
+{
+	if (!f->map.lanemap)
+		return sp__map_cells(&f->map, SP__AREA_DATA);
+	return sp__layout_pages(&f->layout, f->superblock.records) * f->map.lanemap->lanes;
+}
+
+/* Returns where cell n of the data area is in the file. */
+static uint64_t data_cell(const struct sp__tablefile *f, uint64_t n)
+{
+	/* Numbers of a lane do not continue those of the lane before. */
+	if (f->map.lanemap)
+		n = n % f->map.lanemap->lanes * SP__LANE_PAGES + n / f->map.lanemap->lanes;
+	return sp__map_cell(&f->map, SP__AREA_DATA, n);
+}
+
 /* Reads a random cell of the table, as a node of an index. */
 static int read_node(struct sp__client *c)
 {
 	struct sp__tablefile *f = &table_of(c)->file;
-	const uint64_t cells = sp__map_cells(&f->map, SP__AREA_DATA);
+	const uint64_t cells = data_cells(f);
 	const size_t bytes = sp__request_capacity(f->volume, f->layout.cell_bytes);
 	int rc;
 
@@ -149,8 +166,7 @@ static int read_node(struct sp__client *c)
 	if (!c->node || !SP__ARRAY_GROW(c->requests, c->requests_capacity, 1))
 		return no_memory(c);
 	(void)sp__tablefile_aim(f, &c->requests[0], &c->owner,
-				sp__map_cell(&f->map, SP__AREA_DATA, sp__rng_below(&c->rng, cells)),
-				1, c->node);
+				data_cell(f, sp__rng_below(&c->rng, cells)), 1, c->node);
 	rc = sp__requests_add(&c->all->requests, &c->requests[0]);
 	c->outstanding += !rc;
 	return rc ? rc : sp__requests_flush(&c->all->requests);
