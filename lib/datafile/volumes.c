@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/hash.h"
@@ -40,6 +41,15 @@ static struct header header_of(const struct sp__volume_set *s, unsigned i)
 
 	memcpy(m.magic, s->magic, sizeof(m.magic));
 	return m;
+}
+
+int sp__state_draw(uint64_t *state)
+{
+	do
+		if (getrandom(state, sizeof(*state), 0) != (ssize_t)sizeof(*state))
+			return -errno;
+	while (*state < 1u << 16 || *state > UINT64_MAX - (1u << 16));
+	return 0;
 }
 
 char *sp__volume_set_name(const struct sp__volume_set *s, unsigned i)
@@ -79,21 +89,17 @@ static int refuse(const struct sp__volume_set *s, unsigned i, const char *name,
 			"%s%s; put volume %u of %s back under this name", reason, noun, i, s->path);
 }
 
-/* Refuses a volume that is older or newer than the first one. */
+/* Refuses a volume of another state than the first one; random numbers have no order. */
 static int check_generation(const struct sp__volume_set *s, uint64_t generation, const char *name,
 			    struct sp_errinfo *err)
 {
-	if (generation == s->generation || (s->marking && generation + 1 == s->generation))
+	if (generation == s->generation ||
+	    (s->marking && generation == sp__volume_before(s->generation, s->marking)))
 		return 0;
-	if (generation < s->generation)
-		return sp__errf(err, SP_EFORMAT, "open", name, -1,
-				"is an older copy of the volume: the %s has been changed since; "
-				"restore all of its volumes together",
-				s->noun);
 	return sp__errf(err, SP_EFORMAT, "open", name, -1,
-			"is newer than %s, which is a copy from before the last change; restore "
-			"all volumes together",
-			s->path);
+			"has another state of the %s than %s: one of them is an older copy; "
+			"restore all volumes together",
+			s->noun, s->path);
 }
 
 static int check_header(const struct sp__volume_set *s, unsigned i, const uint8_t *page,

@@ -217,8 +217,19 @@ restore() { cp kept/* .; }
 		# shellcheck disable=SC2086 # words
 		set -- $command
 		run -2 "$cube" "$1" c "${@:2}"
-		[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since; restore all of its volumes together" ]
+		[ "$output" = "mmap-cube: c.1: has another state of the cube than c: one of them is an older copy; restore all volumes together" ]
 	done
+	cp new.1 c.1
+	"$cube" check c
+	# As many changes of another copy.
+	for v in c*; do cp "$v" "kept-$v"; done
+	"$cube" put c 1,1,1 3
+	cp c.1 old.1
+	for v in kept-*; do cp "$v" "${v#kept-}"; done
+	"$cube" put c 1,1,1 4
+	cp c.1 new.1; cp old.1 c.1
+	run -2 "$cube" export c
+	[[ $output == *'has another state of the cube than c'* ]]
 	cp new.1 c.1
 	"$cube" check c
 }

@@ -311,14 +311,25 @@ sums()
 	cp c c-1; cp there/x x-1
 	cp x-0 there/x
 	run -2 "$cube" export c
-	[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since; restore all of its volumes together" ]
+	[ "$output" = "mmap-cube: c.1: has another state of the cube than c: one of them is an older copy; restore all volumes together" ]
 	run -2 "$cube" put c 1,1,1 1
-	[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since; restore all of its volumes together" ]
+	[ "$output" = "mmap-cube: c.1: has another state of the cube than c: one of them is an older copy; restore all volumes together" ]
 	cp x-1 there/x; cp c-0 c
 	run -2 "$cube" export c
-	[ "$output" = "mmap-cube: c.1: is newer than c, which is a copy from before the last change; restore all volumes together" ]
+	[ "$output" = "mmap-cube: c.1: has another state of the cube than c: one of them is an older copy; restore all volumes together" ]
 	cp c-1 c
 	[ "$("$cube" get c --verify 12,0,0)" = 1 ]
+	# As many changes of another copy of all volumes.
+	for i in 0 1 2; do cp c.$i kept.$i 2>/dev/null || cp c kept.$i; done
+	"$cube" put c 13,0,0 2
+	cp there/x x-2
+	for i in 1 2; do cp kept.$i c.$i; done
+	cp kept.0 c
+	"$cube" put c 13,0,0 3
+	cp there/x x-1; cp x-2 there/x
+	run -2 "$cube" check c
+	[ "$output" = "mmap-cube: c.1: has another state of the cube than c: one of them is an older copy; restore all volumes together" ]
+	cp x-1 there/x
 	for change in 'load c old' 'append c - --dim=2 --count=1' "load c one.csv"; do
 		echo 1,1,1,1 > one.csv
 		cp there/x x-1
@@ -326,7 +337,7 @@ sums()
 		head -c $((37 * 29 * 4)) new | "$cube" $change
 		cp there/x x-2; cp x-1 there/x
 		run -2 "$cube" check c
-		[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since; restore all of its volumes together" ]
+		[ "$output" = "mmap-cube: c.1: has another state of the cube than c: one of them is an older copy; restore all volumes together" ]
 		cp x-2 there/x
 		"$cube" check c
 	done

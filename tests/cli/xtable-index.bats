@@ -126,6 +126,116 @@ numbers()
 	[ "$("$xtable" get again.t --by=c1 77)" = 77 ]
 }
 
+@test "an index of a table with the same seed and other words is refused" {
+	printf 'a\nb\na\nb\n' >one && printf 'b\na\nb\na\n' >two
+	for i in {1..200}; do cat one; done >ones
+	for i in {1..200}; do cat two; done >twos
+	"$xtable" load one.t ones --seed 7 && "$xtable" index one.t c1
+	"$xtable" load two.t twos --seed 7 && cp one.t.c1.index two.t.c1.index
+	run -2 "$xtable" get two.t --by=c1 b
+	[[ $output == *"is the index of another table"* ]]
+	[ "$("$xtable" scan two.t --where "c1 = 'b'" | sort -u)" = b ]
+}
+
+# other TABLE KEY: the index of c2 is refused, and nothing is missed or changed through it.
+other()
+{
+	run -2 --separate-stderr "$xtable" get "$1" --by=c2 "$2"
+	[[ -z $output && $stderr == *"make it with: xtable index $1 c2"* ]] || { echo "$stderr"; false; }
+	for change in delete 'update --set=c1=0'; do
+		# shellcheck disable=SC2086 # words of a command
+		run -2 "$xtable" $change "$1" --by=c2 --index="$1.c2.index" "$2"
+	done
+	"$xtable" scan "$1" | awk -F, -v key="$2" '$2 == key' >want
+	"$xtable" scan "$1" --where "c2 = $2" | cmp - want
+	run -2 "$xtable" scan "$1" --where "c2 = $2" --access=index
+	"$xtable" check "$1"
+}
+
+@test "an index of another copy of the table is refused" {
+	seq 0 9999 | awk '{ print $1 "," $1 * 7 % 10007 * 20 }' >in.csv
+	"$xtable" load t --csv in.csv
+	# Two changes in place, then two appends; both copies count alike.
+	for change in update append; do
+		cp t before
+		for key in 190003 190001; do
+			cp before t
+			if [ $change = update ]; then
+				"$xtable" update t --set c2=$key $((key - 189995))
+			else
+				echo "1,$key" | "$xtable" append t
+			fi
+			"$xtable" index t c2 -o $key.index
+			cp t $key.t
+		done
+		cp 190003.t t && cp 190001.index t.c2.index
+		other t 190003
+		other t 190001
+		cp before t
+		other t 190001
+		cp 190001.t t
+		"$xtable" scan t | grep ,190001 | sort >want
+		"$xtable" get t --by=c2 190001 | sort | cmp - want
+	done
+	# The index is still one of the table after further appends and deletes.
+	"$xtable" delete t 17
+	echo '1,190001' | "$xtable" append t
+	[ "$("$xtable" get t --by=c2 190001 | wc -l)" = 3 ]
+	run -1 "$xtable" get t --by=c2 $((17 * 7 * 20))
+}
+
+@test "an index that was made between appends is used after 60 more, and at last refused" {
+	printf '1,5\n2,6\n' >in.csv
+	"$xtable" load t --csv in.csv
+	"$xtable" index t c2 -o first.index
+	"$xtable" append t in.csv
+	"$xtable" index t c2
+	for i in {1..60}; do echo "3,7" | "$xtable" append t; done
+	[ "$("$xtable" get t --by=c2 5 7 | wc -l)" = 62 ]
+	for i in {1..390}; do echo "3,7" | "$xtable" append t; done
+	run -2 "$xtable" get t --by=c2 5
+	[[ $output == *"xtable index t c2"* ]]
+	# That of the load is always right.
+	[ "$("$xtable" get t --by=c2 --index=first.index 5 7 | wc -l)" = 452 ]
+	"$xtable" check t
+}
+
+# A table that an old version, which counted changes, has updated and appended to, and its indexes.
+old()
+{
+	base64 -d <<-END | xz -d | tar x
+		/Td6WFoAAATm1rRGAgAhARwAAAAQz1jM4Hf/AdddADebCKlDKhrbwjlO3VEqgbV6n21vT6wB3i0GbXZ3mPXq/octuEP4Q3C3kz8Q
+		nR7s95LS1xiZKPIvy8JnVEjl55agAHR9WXFuq38tr/iK+IQxoj25KtDfcVMggbfyn95+uVPoejd7E7+7UkNN/x9fTdf3+v3wMHBe
+		W8bivdtqDtTPo654q+5n0HrvXu2lpN8+CCqjEUMVqmRnW894s2na6D32hvro5CLTc4mYUjlGvX97hLvuD9UYkQGjH7M0rmDWB5k8
+		GqdRy/m6MFNhxV51aFAFN/hUh2CSZKkge9T2NYQKMJx2l8u5QNi/+Y1KqH2tyE0Ns8dQpKn2GOpZZkerkhs46D4dp2avMpdNKnPr
+		nMlhQPorojNm3g9NYzPyb4Skp5BJKVqOmC6z5hacp4qeL/i7rBGxAg5P72Nlb0pDp8YkwGHLV5G8cEAfluILWsFTHualIBxeAEy0
+		bvq0HI4rZ5RkTAgIHRurJCdAckoqFDCfcDOOhfqFF3X7cuJZk1A1Ziz4HLcyt9FFmzLDRLPSQmJVuK6eM9DFD7Lb6n3g6YHhg6kP
+		V+HwUXadBs75uPpDGUC4p4u5NOVgDrnaWX2TeOCVk+SPtOPWugRqHV7BmbANCgYLWivr5wAAisLlkW3XnwoAAfMDgPABABAxdVax
+		xGf7AgAAAAAEWVo=
+	END
+}
+
+@test "a table of an old version is changed, and its indexes are used" {
+	needs xz
+	old
+	"$xtable" scan old >before
+	printf '1,5\n2,9\n3,7\n1,5\n2,6\n3,7\n' | cmp - before
+	[ "$("$xtable" get old --by=c2 9 7)" = "2,9
+3,7
+3,7" ]
+	echo 4,9 | "$xtable" append old
+	"$xtable" delete old 0
+	[ "$("$xtable" get old --by=c2 9 5)" = "2,9
+4,9
+1,5" ]
+	"$xtable" update old --set c2=8 1
+	run -2 "$xtable" get old --by=c2 9
+	[ "$("$xtable" get old --by=c1 2 | sort | tr '\n' ' ')" = "2,6 2,8 " ]
+	"$xtable" index old c2
+	[ "$("$xtable" get old --by=c2 9 8 | tr '\n' ' ')" = "4,9 2,8 " ]
+	"$xtable" check old
+}
+
 # Runs a change, whose status is $1, and prints how many records it read.
 records_read() {
 	run -"$1" --separate-stderr "$xtable" "${@:2}" --stats=stats.json
@@ -195,7 +305,7 @@ auto_reads() {
 	[ "$output" = "$("$xtable" scan t --where "c1 < 100" --agg "count(),sum(c1)" --access=s-scan)" ]
 	# The first leaf, all pages, and the header are damaged.
 	cp t.c1.index good
-	for damage in 'seek=5000 count=100' 'seek=4096 count=900000' 'seek=0 count=100'; do
+	for damage in 'seek=5000 count=100' 'seek=4096 count=190003' 'seek=0 count=100'; do
 		cp good t.c1.index
 		# shellcheck disable=SC2086 # operands of dd
 		dd if=/dev/zero of=t.c1.index bs=1 $damage conv=notrunc status=none

@@ -66,7 +66,7 @@ static inline struct sp_pool *open_pool(struct sp_pool_opts *o)
 
 static inline void attach(struct sp__clotho_user *u)
 {
-	const struct sp__clotho_key key = { 1, 2, 3, 4 };
+	const struct sp__clotho_key key = { 1, 2, 3, 4, 5 };
 
 	if (sp__clotho_attach(u, &key, "table", NULL))
 		abort();

@@ -91,7 +91,7 @@ static int change_to(struct sp__tablefile *f, uint64_t version, struct sp_errinf
 	if (!rc)
 		rc = sp__tombstones_write(f, 80, 8, &bits, err);
 	f->superblock.deleted = 2;
-	f->schema.columns[1].changed = f->superblock.slots.number + 1;
+	f->schema.columns[1].changing = true;
 	return rc ? rc : sp__tablefile_commit(f, err);
 }
 

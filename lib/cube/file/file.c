@@ -9,6 +9,7 @@
 #include "cube/file/file.h"
 #include "cube/file/volumes.h"
 #include "datafile/lock.h"
+#include "datafile/volumes.h"
 #include "io/volume.h"
 #include "run/memory.h"
 
@@ -123,9 +124,10 @@ int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinfo *err)
 	if ((!h->log_bytes && !h->points) || h->no_data || n == 1)
 		return 0;
 	if (!h->marking) {
-		h->marking = true;
-		h->generation++;
-		rc = sp__cube_superblock_write(h, c->fd, c->path, err);
+		h->marking = sp__volume_marking(h->generation);
+		rc = sp__state_draw(&h->generation);
+		rc = rc ? sp__err(err, rc, "getrandom", c->path, -1)
+			: sp__cube_superblock_write(h, c->fd, c->path, err);
 	}
 	for (unsigned i = 1; !rc && i < n; i++)
 		rc = sp__cube_volume_mark(h, i, c->volumes[i]->fd, c->volumes[i]->name, err);
@@ -134,12 +136,12 @@ int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinfo *err)
 
 int sp__cube_end_change(struct sp__cubefile *c, struct sp_errinfo *err)
 {
-	bool marking = c->superblock.marking;
+	const uint64_t marking = c->superblock.marking;
 	int rc;
 
-	c->superblock.marking = false;
+	c->superblock.marking = 0;
 	rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
-	c->superblock.marking = rc && marking;
+	c->superblock.marking = rc ? marking : 0;
 	return rc;
 }
 

@@ -157,7 +157,7 @@ static void members(struct sp__coder *c, struct sp__cube_superblock *h, struct e
 	if (!extras.log && !extras.built)
 		return;
 	sp__code_u64(c, &h->generation);
-	sp__code_flag(c, &h->marking);
+	sp__code_u64(c, &h->marking);
 }
 
 void sp__cube_superblock_free(struct sp__cube_superblock *h)

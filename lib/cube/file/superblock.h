@@ -62,11 +62,11 @@ struct sp__cube_superblock {
 	uint64_t log_offset; /* of the log of puts (cube/file/putlog.h), in bytes */
 	uint64_t log_bytes;  /* its size; 0: none, as in cubes of old versions */
 	/*
-	 * The number of changes of cells, also in the headers of further volumes.  marking: these
-	 * headers can have the number before, since the last change was interrupted.
+	 * A random number that each change of cells draws, also in the headers of further volumes.
+	 * marking: these headers can have the number before, since the last change was interrupted
+	 * (datafile/volumes.h).
 	 */
-	uint64_t generation;
-	bool marking;
+	uint64_t generation, marking;
 	uint8_t *fill;
 	char *volume, *device; /* the simulated one, for each of the volumes; of the geometry */
 	struct sp_cube_attribute *attributes;

@@ -263,7 +263,6 @@ int sp__tableupdate_finish(struct sp__tableupdate *u)
 	sp__charge_work(&u->file->env, u->records, 0, 0);
 	sp__charge_values(&u->file->env, u->records * u->n, 0);
 	for (uint32_t i = 0; u->records && i < u->n; i++)
-		u->file->schema.columns[u->columns[i].column].changed =
-			u->file->superblock.slots.number + 1;
+		u->file->schema.columns[u->columns[i].column].changing = true;
 	return rc ? rc : sp__tablefile_commit(u->file, u->err);
 }

@@ -164,7 +164,8 @@ int sp__clotho_attach_file(struct sp__clotho_file *c, struct sp__tablefile *file
 	const struct sp__queue_opts q =
 		sp__tablefile_queue(file, file->depth ? file->depth : DEPTH);
 	struct sp__clotho_key key = { .id = file->superblock.id,
-				      .number = file->superblock.slots.number };
+				      .number = file->superblock.slots.number,
+				      .state = file->superblock.state };
 	struct stat st;
 	int rc;
 
@@ -216,6 +217,7 @@ void sp__clotho_commit(struct sp__clotho_file *c)
 		sp__clotho_invalidate(&c->user, (c->records - 1) / f->layout.page_records, &all);
 	c->records = f->superblock.records;
 	c->user.table->key.number = f->superblock.slots.number;
+	c->user.table->key.state = f->superblock.state;
 }
 
 void sp__clotho_note(struct sp__clotho_file *c, struct sp_table_stats *stats)

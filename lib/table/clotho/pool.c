@@ -211,9 +211,9 @@ int sp__clotho_attach(struct sp__clotho_user *u, const struct sp__clotho_key *ke
 		t = add_table(u, key);
 	if (!t)
 		return sp__err(err, -ENOMEM, "open", path, -1);
-	if (t->key.number != key->number)
+	if (t->key.number != key->number || t->key.state != key->state)
 		forget(u->pool, t);
-	t->key.number = key->number;
+	t->key = *key;
 	t->users++;
 	u->table = t;
 	return 0;

@@ -60,7 +60,7 @@ TAILQ_HEAD(sp__clotho_frames, sp__clotho_frame);
 /* A table's file, in one state. */
 struct sp__clotho_key {
 	uint64_t device, inode, id;
-	uint64_t number; /* of its superblock */
+	uint64_t number, state; /* of its superblock */
 };
 
 struct sp__clotho_table {

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/hash.h"
+#include "datafile/volumes.h"
 #include "table/file/commit.h"
 #include "table/file/redo.h"
 #include "table/file/volumes.h"
@@ -51,6 +53,8 @@ static int write_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 
 	sp__table_schema_code(&c, &f->schema);
 	rc = sp__coder_end(&c);
+	if (!rc && !f->superblock.slots.number)
+		f->superblock.contents += sp__checksum(c.data, c.at);
 	if (!rc)
 		rc = move(f, &f->superblock.schema, c.at);
 	rc = rc ? sp__tablefile_no_place(f, rc, "the schema", err)
@@ -137,7 +141,7 @@ int sp__tablefile_finish(struct sp__tablefile *f, struct sp_errinfo *err)
 	f->superblock.journal = (struct sp__table_journal){ 0 };
 	if (!rc)
 		rc = sp__tablevolumes_mark(f, err);
-	f->superblock.marking = false;
+	f->superblock.marking = 0;
 	if (!rc)
 		rc = write_superblock(f, false, err);
 	f->unfinished = rc;
@@ -178,22 +182,46 @@ static int write_first(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	int rc = sp__tablevolumes_mark(f, err);
 
+	f->superblock.first_records = f->superblock.records;
 	return rc ? rc : write_superblock(f, false, err);
 }
 
-/* Writes the superblock of a change; the headers of further volumes get its number later. */
-static int write_generation(struct sp__tablefile *f, struct sp_errinfo *err)
+/* Draws the number of the next state, which columns that were changed have, too. */
+static int draw_state(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	struct sp__table_superblock *s = &f->superblock;
+	int rc;
+
+	s->layout = f->layout;
+	rc = sp__table_superblock_draw(s, s->records != f->committed);
+	s->layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
+	if (rc == -ENOSPC)
+		return sp__errf(err, rc, "write", f->path, -1,
+				"its superblock, of an old version, has no space for changes: make "
+				"another table of it with: xtable convert");
+	for (uint32_t i = 0; i < f->schema.n; i++) {
+		if (f->schema.columns[i].changing)
+			f->schema.columns[i].changed = s->state;
+		f->schema.columns[i].changing = false;
+	}
+	return rc ? sp__err(err, rc, "write", f->path, -1) : 0;
+}
+
+/* Writes the superblock of a change; the headers of further volumes get its state later. */
+static int write_change(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	struct sp__table_superblock *s = &f->superblock;
+	const uint64_t before = s->state;
 	int rc = sp__tablevolumes_sync(f, err);
 
-	s->marking = f->nfurther;
-	s->generation += s->marking;
+	if (!rc)
+		rc = draw_state(f, err);
+	s->marking = f->nfurther ? sp__volume_marking(before) : 0;
 	if (!rc)
 		rc = write_superblock(f, false, err);
 	if (rc) {
-		s->generation -= s->marking;
-		s->marking = false;
+		s->state = before;
+		s->marking = 0;
 	}
 	return rc;
 }
@@ -207,9 +235,12 @@ int sp__tablefile_commit(struct sp__tablefile *f, struct sp_errinfo *err)
 	f->settled = false;
 	f->superblock.end = f->map.end;
 	f->superblock.tombstone_cells = f->tombstones.written;
-	rc = f->superblock.slots.number ? write_generation(f, err) : write_first(f, err);
+	rc = f->superblock.slots.number ? write_change(f, err) : write_first(f, err);
 	if (!rc)
 		rc = sp__table_unfinished(&f->superblock) ? sp__tablefile_finish(f, err)
 							  : write_superblock(f, true, err);
-	return rc ? rc : settle(f, err);
+	if (rc)
+		return rc;
+	f->committed = f->superblock.records;
+	return settle(f, err);
 }

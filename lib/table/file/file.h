@@ -5,7 +5,7 @@
  * Only this room opens and closes the file, and writes to path, fd, volume, env and redo.  Rooms
  * above it change these members, while they hold the exclusive lock, before sp__tablefile_commit():
  *	superblock	records, deleted
- *	schema		changed of a column; words of dictionaries (schema_changed says so)
+ *	schema		changing of a column; words of dictionaries (schema_changed says so)
  *	map		by the functions of file/map.h
  *
  * How a table is created: sp__tablefile_create(); write cells of areas that the map has;
@@ -72,6 +72,7 @@ struct sp__tablefile {
 	unsigned nfurther;			/* 0: all cells are in the first file */
 	struct sp__queue *queue;		/* of single requests on a simulated volume */
 	struct sp__table_superblock superblock; /* of its layout only cell_bytes is set */
+	uint64_t committed;			/* records of the last state that was written */
 	struct sp__table_schema schema;
 	bool schema_changed;
 	struct sp__table_layout layout;

@@ -49,6 +49,7 @@ static int read_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 	sp__layout_free(&f->layout);
 	f->layout = f->superblock.layout;
 	f->superblock.layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
+	f->committed = f->superblock.records;
 	f->map.end = f->superblock.end;
 	f->map.lanemap = f->superblock.lanemap;
 	return 0;

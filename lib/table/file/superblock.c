@@ -7,9 +7,11 @@
  * no number leads to an overflow, a division by zero, or an access outside of the file.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/whole.h"
+#include "datafile/volumes.h"
 #include "table/file/superblock.h"
 
 static const struct sp__superblock_format format = {
@@ -56,7 +58,9 @@ static void code_stream(struct sp__coder *c, struct sp__table_stream *s)
 #define FLAG_MEMS UINT64_C(4)
 #define FLAG_VOLUMES UINT64_C(8)
 #define FLAG_ARROW UINT64_C(16)
-#define KNOWN_FLAGS (FLAG_NO_DATA | FLAG_SEMISEQ | FLAG_MEMS | FLAG_VOLUMES | FLAG_ARROW)
+#define FLAG_STATES UINT64_C(32)
+#define KNOWN_FLAGS                                                                                \
+	(FLAG_NO_DATA | FLAG_SEMISEQ | FLAG_MEMS | FLAG_VOLUMES | FLAG_ARROW | FLAG_STATES)
 
 /* Codes the placement of lanes, without its parts, which the map has. */
 static void code_lanemap(struct sp__coder *c, struct sp__table_superblock *s, uint64_t flag)
@@ -85,6 +89,15 @@ static void code_volumes(struct sp__coder *c, struct sp__table_superblock *s)
 	}
 }
 
+/* Codes the numbers of appends. */
+static void code_appends(struct sp__coder *c, struct sp__table_superblock *s)
+{
+	sp__code_u64(c, &s->first_records);
+	sp__code_length(c, &s->nappends, &s->appends, sizeof(*s->appends), 8);
+	for (size_t i = 0; !c->failed && i < s->nappends; i++)
+		sp__code_u64(c, &s->appends[i]);
+}
+
 /* flags: of what later versions add are not known. */
 static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_t *flags)
 {
@@ -98,11 +111,11 @@ static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_
 		return;
 	sp__code_u64(c, &s->id);
 	sp__code_u64(c, &s->contents);
-	if (*flags & FLAG_VOLUMES) {
-		/* Here, since a device does not tear the first sector. */
-		sp__code_u64(c, &s->generation);
-		sp__code_flag(c, &s->marking);
-	}
+	/* Here, since a device does not tear the first sector. */
+	if (*flags & (FLAG_VOLUMES | FLAG_STATES))
+		sp__code_u64(c, &s->state);
+	if (*flags & FLAG_VOLUMES)
+		sp__code_u64(c, &s->marking);
 	code_layout(c, &s->layout);
 	sp__code_u64(c, &s->records);
 	sp__code_u64(c, &s->deleted);
@@ -121,6 +134,8 @@ static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_
 		code_lanemap(c, s, flag);
 	if (*flags & FLAG_VOLUMES)
 		code_volumes(c, s);
+	if (*flags & FLAG_STATES)
+		code_appends(c, s);
 }
 
 void sp__table_superblock_free(struct sp__table_superblock *s)
@@ -129,6 +144,7 @@ void sp__table_superblock_free(struct sp__table_superblock *s)
 	for (unsigned i = 0; i < SP__LANEMAP_VOLUMES_MAX; i++)
 		free(s->volumes[i]);
 	free(s->changed);
+	free(s->appends);
 	if (s->lanemap)
 		sp__lanemap_free(s->lanemap);
 	free(s->lanemap);
@@ -158,7 +174,7 @@ static bool possible(const struct sp__table_superblock *s)
 
 	for (uint32_t i = 0; i < l->ngroups; i++)
 		columns += l->groups[i].ncolumns;
-	for (uint32_t i = 0; i < s->ncolumns; i++)
+	for (uint32_t i = 0; i < s->ncolumns && !s->has_states; i++)
 		if (s->changed[i] > s->slots.number)
 			return false;
 	return l->cell_bytes >= SP__TABLE_CELL_MIN && !(l->cell_bytes & (l->cell_bytes - 1)) &&
@@ -168,6 +184,7 @@ static bool possible(const struct sp__table_superblock *s)
 				 sp__table_volume_cells(s)) &&
 	       stream_possible(s, &s->schema) && stream_possible(s, &s->map) &&
 	       s->records <= SP__TABLE_RECORDS_MAX && s->deleted <= s->records &&
+	       s->first_records <= s->records && s->nappends <= SP__TABLE_APPENDS_MAX &&
 	       s->journal.bytes <= INT64_MAX / 4 &&
 	       s->journal.first <= SP__TABLE_CELLS_MAX / l->cell_bytes * SP__TABLE_CELL_MIN &&
 	       (!s->journal.bytes || s->journal.first >= sp__table_superblock_front(s)) &&
@@ -187,6 +204,8 @@ uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_
 		flags |= FLAG_VOLUMES;
 	if (s->arrow)
 		flags |= FLAG_ARROW;
+	if (s->has_states)
+		flags |= FLAG_STATES;
 	sp__superblock_begin(&c, &own.slots);
 	members(&c, &own, &flags);
 	return sp__superblock_finish(&c, &own.slots, &format, SP__TABLE_VERSION, bytes);
@@ -194,12 +213,75 @@ uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_
 
 int sp__table_superblock_size(struct sp__table_superblock *s)
 {
+	uint64_t appends[SP__TABLE_APPENDS_MIN] = { 0 };
+	struct sp__table_superblock changed = *s;
 	size_t bytes = 0;
-	uint8_t *data = sp__table_superblock_encode(s, &bytes);
-	int rc = !data ? -ENOMEM : sp__superblocks_set_size(&s->slots, bytes) ? 0 : -EFBIG;
+	uint8_t *data;
+
+	changed.has_states = true;
+	changed.appends = appends;
+	changed.nappends = SP__TABLE_APPENDS_MIN;
+	data = sp__table_superblock_encode(&changed, &bytes);
 
 	free(data);
-	return rc;
+	if (!data)
+		return -ENOMEM;
+	return sp__superblocks_set_size(&s->slots, bytes) ? 0 : -EFBIG;
+}
+
+bool sp__table_has_records(const struct sp__table_superblock *s, uint64_t identity,
+			   uint64_t records)
+{
+	const uint64_t table = sp__table_identity(s);
+
+	if (identity == table)
+		return records <= s->first_records;
+	for (size_t i = s->nappends; i-- > 0;)
+		if (identity == (table ^ sp__mix64(s->appends[i])))
+			return records <= s->records;
+	return false;
+}
+
+/* Adds the state to the numbers of appends.  Returns 0 or -ENOMEM. */
+static int add_append(struct sp__table_superblock *s)
+{
+	uint64_t *list = realloc(s->appends, SP__TABLE_APPENDS_MAX * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	s->appends = list;
+	if (s->nappends == SP__TABLE_APPENDS_MAX)
+		memmove(list, list + 1, --s->nappends * sizeof(*list));
+	list[s->nappends++] = s->state;
+	return 0;
+}
+
+/* Forgets the oldest appends until the slot has space.  Returns 0, -ENOSPC or -ENOMEM. */
+static int shorten_appends(struct sp__table_superblock *s, size_t min)
+{
+	for (;;) {
+		size_t bytes = 0;
+		uint8_t *data = sp__table_superblock_encode(s, &bytes);
+
+		free(data);
+		if (!data)
+			return -ENOMEM;
+		if (bytes <= s->slots.slot_bytes)
+			return 0;
+		if (s->nappends == min)
+			return -ENOSPC;
+		memmove(s->appends, s->appends + 1, --s->nappends * sizeof(*s->appends));
+	}
+}
+
+int sp__table_superblock_draw(struct sp__table_superblock *s, bool appended)
+{
+	int rc = sp__state_draw(&s->state);
+
+	s->has_states = true;
+	if (!rc && appended)
+		rc = add_append(s);
+	return rc ? rc : shorten_appends(s, appended);
 }
 
 int sp__table_superblock_decode(struct sp__table_superblock *s, const uint8_t *data, size_t bytes,
@@ -220,6 +302,9 @@ int sp__table_superblock_decode(struct sp__table_superblock *s, const uint8_t *d
 	}
 	s->no_data = flags & FLAG_NO_DATA;
 	s->arrow = flags & FLAG_ARROW;
+	s->has_states = flags & FLAG_STATES;
+	if (!s->has_states)
+		s->first_records = s->records;
 	rc = sp__coder_end(&c);
 	if (!rc && !possible(s))
 		rc = SP_ECORRUPT;

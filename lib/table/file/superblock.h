@@ -12,6 +12,8 @@
 #include "table/layout/layout.h"
 
 #define SP__TABLE_VERSION 1
+#define SP__TABLE_APPENDS_MAX 448 /* whose states are kept; fewer if their slot is small, */
+#define SP__TABLE_APPENDS_MIN 64  /* but so many in a new table */
 
 /* Bytes over the payloads of consecutive cells. */
 struct sp__table_stream {
@@ -29,8 +31,8 @@ struct sp__table_superblock {
 	struct sp__superblocks slots;
 	uint64_t id; /* of the table, in the checksums of its cells */
 	/*
-	 * Follows from all cells as they were first written: tables that were loaded with the same
-	 * seed have the same id, but not the same contents.
+	 * Follows from all cells, and from the schema, as they were first written: tables that were
+	 * loaded with the same seed have the same id, but not the same contents.
 	 */
 	uint64_t contents;
 	uint64_t records;
@@ -43,23 +45,41 @@ struct sp__table_superblock {
 	struct sp__lanemap *lanemap; /* NULL: cells are contiguous */
 	/*
 	 * If each drive of it is a file or device of its own: the names of all except the first
-	 * one, and the number of changes, also in the headers of these volumes.  marking: headers
-	 * can have the number before, since the last change was interrupted.
+	 * one.  The headers of these volumes have the state, too.  marking: they can have the state
+	 * before, since the last change was interrupted (datafile/volumes.h).
 	 */
 	char *volumes[SP__LANEMAP_VOLUMES_MAX];
-	uint64_t generation;
-	bool marking;
-	bool arrow;   /* the schema has formats of Arrow */
+	bool arrow; /* the schema has formats of Arrow */
+	uint64_t marking;
+	/*
+	 * A random number that the last change drew: copies of a table that are changed apart
+	 * differ in it.  0: it was not changed.  !has_states: a count of changes, of old versions.
+	 */
+	uint64_t state;
+	bool has_states;	/* there was a change: */
+	uint64_t first_records; /* before the first append that drew a number; now, if none did */
+	uint64_t *appends;	/* the numbers of the last appends, the oldest one first */
+	size_t nappends;
 	bool no_data; /* cells of all areas are never written; there is a volume */
 	uint32_t ncolumns;
-	uint64_t *changed; /* of each column: the number of the state of its last change in place */
+	/*
+	 * Of each column: the random number of its last change in place; 0: none.  Old versions set
+	 * the number of the superblock.
+	 */
+	uint64_t *changed;
 	struct sp__table_layout layout; /* when read: without what sp__layout_compute() computes */
 };
 
-/* Returns a number that an index has of its table. */
+/* Returns a number that volumes have of their table. */
 static inline uint64_t sp__table_identity(const struct sp__table_superblock *s)
 {
 	return s->id ^ sp__mix64(s->contents);
+}
+
+/* Returns a number that an index has of the records of its table: which ones were appended. */
+static inline uint64_t sp__table_records_identity(const struct sp__table_superblock *s)
+{
+	return sp__table_identity(s) ^ (s->nappends ? sp__mix64(s->appends[s->nappends - 1]) : 0);
 }
 
 /* Returns the cells of the file that volume 0 has; all, unless the table has several. */
@@ -91,6 +111,19 @@ void sp__table_superblock_free(struct sp__table_superblock *s);
 
 /* Returns the first cell after the superblocks. */
 uint64_t sp__table_superblock_front(const struct sp__table_superblock *s);
+/*
+ * True if the records of the table begin with those of an index: so many, which it identifies by
+ * this number.  False, too, if so many appends followed that the number is not kept.
+ */
+bool sp__table_has_records(const struct sp__table_superblock *s, uint64_t identity,
+			   uint64_t records);
+
+/*
+ * Draws the number of the next state, the layout is set.  appended: records were.  Returns 0;
+ * -ENOMEM; -ENOSPC: the slot, made by an old version, has no space for the number; or -errno.
+ */
+SP_MUST_CHECK int sp__table_superblock_draw(struct sp__table_superblock *s, bool appended);
+
 /*
  * Sets the size of a slot, for a new table whose members are set.  Returns 0, -ENOMEM, or -EFBIG.
  */

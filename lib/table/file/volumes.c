@@ -23,7 +23,7 @@ static struct sp__volume_set set_of(const struct sp__tablefile *f)
 					.volumes = f->nfurther + 1,
 					.has_generation = true,
 					.marking = s->marking,
-					.generation = s->generation,
+					.generation = s->state,
 					.noun = "table",
 					.path = f->path,
 					.names = s->volumes };

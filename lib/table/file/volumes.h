@@ -27,7 +27,7 @@ SP_MUST_CHECK int sp__tablevolumes_adopt(struct sp__tablefile *f, struct sp_erri
  */
 SP_MUST_CHECK int sp__tablevolumes_open_direct(struct sp__tablefile *f);
 
-/* Writes the headers, of the superblock's generation.  Returns 0 when all are on the device. */
+/* Writes the headers, with the superblock's state.  Returns 0 when all are on the device. */
 SP_MUST_CHECK int sp__tablevolumes_mark(struct sp__tablefile *f, struct sp_errinfo *err);
 /* Waits until all cells are on the devices. */
 SP_MUST_CHECK int sp__tablevolumes_sync(const struct sp__tablefile *f, struct sp_errinfo *err);

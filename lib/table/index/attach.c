@@ -48,13 +48,14 @@ static const char *difference(const struct sp__index_header *h, const struct sp_
 {
 	const struct sp__table_column *c = &f->schema.columns[column];
 
-	if (h->table_id != sp__table_identity(&f->superblock) ||
-	    h->table_records > f->superblock.records)
-		return "is the index of another table";
+	if (!sp__table_has_records(&f->superblock, h->table_id, h->table_records))
+		return "is the index of another table, or of another state of it";
 	if (strcmp(h->key, c->name) != 0)
 		return "is the index of another column";
 	if (h->column_changed != c->changed)
-		return "is older than the last change of the column in place";
+		return "is older than the last change of the column in place, or of another copy "
+		       "of "
+		       "the table";
 	return NULL;
 }
 

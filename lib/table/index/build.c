@@ -70,7 +70,7 @@ static int make_header(struct build *b)
 
 	*h = (struct sp__index_header){ .separator = -1,
 					.of_table = true,
-					.table_id = sp__table_identity(&f->superblock),
+					.table_id = sp__table_records_identity(&f->superblock),
 					.column_changed = c->changed,
 					.table_records = f->superblock.records };
 	snprintf(h->key, sizeof(h->key), "%s", c->name);

@@ -22,8 +22,9 @@ struct sp__table_column {
 	bool bounds;		     /* the directory keeps bounds of it */
 	struct sp__dictionary words; /* of dict8 and dict16 */
 	char *arrow; /* its format of Arrow (table/arrow/formats.h); NULL: by type */
-	/* The number of the superblock of its last change in place; 0: none since the load. */
+	/* The random number of its last change in place; 0: none since the load. */
 	uint64_t changed;
+	bool changing; /* by the change that is committed next */
 };
 
 /* These numbers are in the file. */
