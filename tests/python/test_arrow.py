@@ -117,7 +117,6 @@ def nested_types(plain: list) -> list:
     return found
 
 
-@unittest.skipUnless(pa, "pyarrow is not there")
 class Arrow(unittest.TestCase):
     def setUp(self):
         # Hundreds of small tables: nothing waits for a disk.
@@ -322,4 +321,6 @@ def plain(column) -> list:
 
 
 if __name__ == "__main__":
-    unittest.main(testRunner=tap.Runner)
+    if pa:
+        unittest.main(testRunner=tap.Runner)
+    print("ok - tables by Arrow # SKIP pyarrow is not there")
