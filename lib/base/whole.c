@@ -95,19 +95,19 @@ int sp__file_changed(uint64_t before, uint64_t now, const char *name, struct sp_
 				     : "has changed while it was read");
 }
 
-bool sp__same_file(const struct stat *a, const struct stat *b)
+bool sp__file_continues(const struct stat *before, const struct stat *now)
 {
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+	return before->st_dev == now->st_dev && before->st_ino == now->st_ino &&
+	       before->st_size <= now->st_size;
 }
 
-int sp__check_same(int fd, const struct stat *before, const char *name, struct sp_errinfo *err)
+int sp__check_continues(int fd, const struct stat *before, const char *name, struct sp_errinfo *err)
 {
 	struct stat now;
 
 	if (fstat(fd, &now) < 0)
 		return sp__err(err, -errno, "read", name, -1);
-	if (sp__same_file(&now, before))
+	if (sp__file_continues(before, &now))
 		return 0;
 	return sp__file_changed((uint64_t)before->st_size, (uint64_t)now.st_size, name, err);
 }

@@ -27,14 +27,14 @@ SP_MUST_CHECK int sp__checksum_range(int fd, uint64_t from, uint64_t to, uint64_
 uint64_t sp__file_bytes(int fd);
 /* Records that a file of this size before has changed; it has `now` bytes.  Returns SP_EFORMAT. */
 int sp__file_changed(uint64_t before, uint64_t now, const char *name, struct sp_errinfo *err);
-/* True if both describe the same file, with the same contents. */
-bool sp__same_file(const struct stat *a, const struct stat *b);
+/* True if both describe one file, which has not become shorter; it can be longer. */
+bool sp__file_continues(const struct stat *before, const struct stat *now);
 /*
- * Checks that an open file is the one that `before` describes, and has not changed.  Returns 0,
- * SP_EFORMAT, or the error of reading its state.
+ * Checks that an open file is the one that `before` describes, and has not become shorter.  Returns
+ * 0, SP_EFORMAT, or the error of reading its state.
  */
-SP_MUST_CHECK int sp__check_same(int fd, const struct stat *before, const char *name,
-				 struct sp_errinfo *err);
+SP_MUST_CHECK int sp__check_continues(int fd, const struct stat *before, const char *name,
+				      struct sp_errinfo *err);
 /*
  * Checks an input at its end. before: its sp__file_bytes() at the beginning.  Returns 0, or
  * SP_EFORMAT if the file is smaller now: a reader cannot tell which records are missing.

@@ -27,12 +27,10 @@
 #define LINE_BYTES 4096u
 #define CSV_BYTES (UINT64_C(64) << 10) /* around a cut, to assume the state of quotes */
 
-/* An input as it was when the parts were opened. */
+/* An input as it was when the parts were opened; bytes that are appended later are not read. */
 struct input {
-	dev_t dev;
-	ino_t ino;
+	struct stat st;
 	uint64_t bytes;
-	struct timespec changed;
 	uint64_t from; /* where its records begin */
 	bool removes_blank;
 };
@@ -72,12 +70,10 @@ static int changed(const struct sp__parts *p, size_t i, const struct stat *now,
 	return sp__file_changed(p->inputs[i].bytes, (uint64_t)now->st_size, p->opts.inputs[i], err);
 }
 
-/* True if the file is the one that was opened first, with the same contents. */
+/* True if the file is the one that was opened first, and has not become shorter. */
 static bool is_same(const struct input *in, const struct stat *st)
 {
-	return st->st_dev == in->dev && st->st_ino == in->ino &&
-	       (uint64_t)st->st_size == in->bytes && st->st_mtim.tv_sec == in->changed.tv_sec &&
-	       st->st_mtim.tv_nsec == in->changed.tv_nsec;
+	return sp__file_continues(&in->st, st);
 }
 
 /* Checks that an open input is the one that was opened first. */
@@ -272,10 +268,9 @@ static int examine(struct sp__parts *p, size_t i, size_t *first)
 		return SP_EUNSUP;
 	if (!S_ISREG(st.st_mode) || (given && (at = lseek(STDIN_FILENO, 0, SEEK_CUR)) < 0))
 		return SP_EUNSUP;
-	*in = (struct input){ .dev = st.st_dev,
-			      .ino = st.st_ino,
-			      .bytes = (uint64_t)st.st_size,
-			      .changed = st.st_mtim };
+	*in = (struct input){ .st = st, .bytes = (uint64_t)st.st_size };
+	if (p->opts.lengths && p->opts.lengths[i])
+		in->bytes = sp__min(in->bytes, p->opts.lengths[i]);
 	fd = open_input(p, i, &ignored);
 	if (fd < 0)
 		return SP_EUNSUP;
@@ -510,7 +505,7 @@ int sp__parts_end(struct sp__parts *p)
 			return changed(p, i, &st, p->opts.err);
 		/* As if it had been read in order. */
 		if (given)
-			(void)lseek(STDIN_FILENO, st.st_size, SEEK_SET);
+			(void)lseek(STDIN_FILENO, (off_t)p->inputs[i].bytes, SEEK_SET);
 	}
 	return 0;
 }
@@ -538,6 +533,11 @@ uint64_t sp__parts_blank_lines(const struct sp__parts *p)
 void sp__parts_counters(const struct sp__parts *p, struct sp__io_counters *c)
 {
 	*c = p->done;
+}
+
+uint64_t sp__parts_length(const struct sp__parts *p, size_t input)
+{
+	return p->inputs[input].bytes;
 }
 
 const char *sp__parts_engine(const struct sp__parts *p)

@@ -5,7 +5,7 @@
  * A part of an input begins and ends with a record, and is read by an ordinary scan.  Parts are
  * consecutive and are taken in the order of the inputs, so records have the order of (number of
  * the part, position in it), for any number of threads.  Inputs must be regular files that are not
- * unpacked.
+ * unpacked.  Each is read to the length that it had when the parts were opened.
  *
  * Threads take one part after the other:
  *
@@ -81,8 +81,8 @@ void sp__parts_resize(struct sp__parts *p, uint64_t part_bytes, unsigned share);
 void sp__parts_stop(struct sp__parts *p);
 
 /*
- * Called after the last part: checks that no input has changed since it was opened.  Returns 0 or
- * SP_EFORMAT.
+ * Called after the last part: checks that no input was replaced or became shorter since it was
+ * opened.  Returns 0 or SP_EFORMAT.
  */
 SP_MUST_CHECK int sp__parts_end(struct sp__parts *p);
 
@@ -90,6 +90,8 @@ SP_MUST_CHECK int sp__parts_end(struct sp__parts *p);
 void sp__parts_header(const struct sp__parts *p, struct sp_batch *header);
 bool sp__parts_marked(const struct sp__parts *p);
 uint64_t sp__parts_owed(const struct sp__parts *p);
+/* Bytes of an input that are read, with its header. */
+uint64_t sp__parts_length(const struct sp__parts *p, size_t input);
 uint64_t sp__parts_blank_lines(const struct sp__parts *p);
 void sp__parts_counters(const struct sp__parts *p, struct sp__io_counters *c);
 const char *sp__parts_engine(const struct sp__parts *p);

@@ -207,6 +207,10 @@ static int open_input(struct sp__scan *s)
 	o.limited = s->opts.part;
 	if (s->opts.part)
 		o.limit = s->opts.part->to;
+	else if (s->opts.lengths && s->opts.lengths[s->input]) {
+		o.limited = true;
+		o.limit = s->opts.lengths[s->input];
+	}
 	rc = open_chunks(s, &o);
 	if (rc == SP_EUNSUP)
 		rc = sp__rstream_open(&s->stream, s->fd, s->opts.inputs[s->input], &o, s->opts.err);

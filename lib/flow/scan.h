@@ -59,6 +59,8 @@ struct sp__scan_opts {
 	const struct sp_keyset *keys;	  /* that records must fit (sp_key.checked), or NULL */
 	bool remove_blank;		  /* CSV of several columns: remove blank lines */
 	const struct sp__scan_part *part; /* NULL: whole inputs */
+	/* NULL, or for each input: the offset to which it is read; 0: its end.  Not any_order. */
+	const uint64_t *lengths;
 	struct sp__rstream_opts
 		stream; /* sim_file: of the first input; the others get the next numbers */
 	struct sp__waits *waits;

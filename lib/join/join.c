@@ -292,8 +292,8 @@ static int read_again(struct sp__join *j)
 		if (!rc)
 			rc = sp__scan_begin(src->scan);
 		if (!rc)
-			rc = sp__check_same(sp__scan_fd(src->scan), &j->in.file[i],
-					    j->io->inputs[i], j->env.err);
+			rc = sp__check_continues(sp__scan_fd(src->scan), &j->in.file[i],
+						 j->io->inputs[i], j->env.err);
 		if (rc || !j->opts.header)
 			continue;
 		rc = sp__source_fill(src);

@@ -164,8 +164,8 @@ static int open_zstd(struct sp__decoder *u)
 {
 	u->step = step_zstd;
 	u->zstd = ZSTD_createDCtx();
-	if (!u->zstd || ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax,
-						      ZSTD_WINDOW_MAX)))
+	if (!u->zstd ||
+	    ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_MAX)))
 		return no_memory(u);
 	return 0;
 }

@@ -2,9 +2,9 @@
 /*
  * Reads the inputs of a sort with keep_order (reread.h).
  *
- * A second reading must find the same records, so the inputs are compared with what they were
- * before the first one: before another reading begins, and when all are over.  Instead of inputs
- * that cannot be read again, a spool is.
+ * A second reading must find the same records.  So each file is read to the length that it had
+ * first, and it must not be replaced or become shorter; the caller compares the keys.  Instead of
+ * inputs that cannot be read again, a spool is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +36,15 @@ int sp__reread_open(struct sp__reread *s)
 	if (!all)
 		s->total_bytes = 0;
 	s->inputs = calloc(io->ninputs, sizeof(*s->inputs));
-	if (!s->inputs)
+	s->lengths = calloc(io->ninputs, sizeof(*s->lengths));
+	if (!s->inputs || !s->lengths)
 		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
-	for (size_t i = 0; i < io->ninputs; i++)
+	for (size_t i = 0; i < io->ninputs; i++) {
 		(void)!look(io->inputs[i], &s->inputs[i]);
+		/* A file that grows is read to the same length again. */
+		if (S_ISREG(s->inputs[i].st_mode))
+			s->lengths[i] = (uint64_t)s->inputs[i].st_size;
+	}
 	s->begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	return 0;
 }
@@ -67,6 +72,7 @@ void sp__reread_close(struct sp__reread *s)
 	sp__spool_close(&s->spool, s->env);
 	sp__bytes_release(&s->header, NULL);
 	free(s->inputs);
+	free(s->lengths);
 }
 
 void sp__reread_counters(const struct sp__reread *s, struct sp__io_counters *c)
@@ -89,6 +95,7 @@ static struct sp__scan_opts scan_options(struct sp__reread *s)
 				   .header_first = io->header_first,
 				   .separator = sp__key_separator(s->opts->keys),
 				   .keys = s->opts->keys,
+				   .lengths = s->opts->run.decompress ? NULL : s->lengths,
 				   .ahead = io->ahead,
 				   .stream = sp__env_reading(s->env),
 				   .waits = &s->waits,
@@ -161,7 +168,7 @@ static size_t changed(const struct sp__reread *s, struct stat *now)
 	size_t i = 0;
 
 	for (; i < s->io->ninputs; i++) {
-		if (look(s->io->inputs[i], now) < 0 || !sp__same_file(now, &s->inputs[i]))
+		if (look(s->io->inputs[i], now) < 0 || !sp__file_continues(&s->inputs[i], now))
 			break;
 	}
 	return i;

@@ -23,9 +23,10 @@ struct sp__reread {
 	struct sp__scan *scan; /* the present one; NULL: the spool is read */
 	bool again;	       /* the first one is closed, or cannot go on */
 	struct sp__waits waits;
-	struct stat *inputs;	       /* as they were before the first scan */
-	off_t begin;		       /* where standard input was */
-	uint64_t total_bytes;	       /* 0: unknown */
+	struct stat *inputs;  /* as they were before the first scan */
+	uint64_t *lengths;    /* of files, when they were looked at first; 0: read to the end */
+	off_t begin;	      /* where standard input was */
+	uint64_t total_bytes; /* 0: unknown */
 	struct sp__io_counters closed; /* of parts and closed scans */
 	struct sp__bytes header;       /* of the first scan; with a spool */
 	struct sp__spool spool;	       /* is read again, instead of the inputs, unless closed */

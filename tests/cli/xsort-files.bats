@@ -126,3 +126,51 @@ feed() # SIGNAL
 	"$xsort" -S 100T -o out abc
 	[ "$(cat out)" = $'a\nb\nc' ]
 }
+
+# grown WANT COMMAND...: the input "g" gets another last line, or another time, before some of the
+# reads; the result is that of the file before or after.
+grown()
+{
+	local want=$1 n change
+
+	shift
+	for n in 1 2 4 7 9 20; do
+		for change in GROW TOUCH; do
+			cp file g
+			rm -f hit
+			env FAILCALL_AT=$n FAILCALL_CALLS="read pread" FAILCALL_FD_MIN=3 FAILCALL_HIT=hit "FAILCALL_$change=g" \
+				LD_PRELOAD="$shim" "$@" >got 2>err || { cat err && return 1; }
+			cmp -s got "$want" || { [ $change = GROW ] && cmp -s got "$want".grown; } ||
+				{ echo "$change before read $n: $*" >&2 && return 1; }
+		done
+	done
+}
+
+@test "a file that grows while it is read, or whose time changes, is no error" {
+	local n
+
+	shim=$(realpath -e "$build/tests/shim/failcall.so") || skip "no shim in this build"
+	seq -w 1 90000 >file
+	(cat file && tail -1 file) >file.grown
+	: >abc.none
+	: >abc.none.grown
+	for n in 1 2 8; do
+		grown file "$xsort" --engine=sync --parallel=$n g
+		grown file "$xsort" --engine=sync --parallel=$n -S 600K g
+		grown file "$xsort" --engine=sync --parallel=$n -m g abc.none
+		grown file "$xsort" --engine=sync --parallel=$n -u g
+		grown file "$xsort" --engine=sync --parallel=$n -u --keep-order g
+		grown file "$xsort" --engine=sync --parallel=$n -u --keep-order -S 600K g
+		grown abc.none "$xsort" --engine=sync --parallel=$n -c g
+		grown file "$xjoin" --engine=sync --parallel=$n g file
+		grown file "$xjoin" --engine=sync --parallel=$n --algorithm=hybrid --ordered=1 g file
+		grown file "$xjoin" --engine=sync --parallel=$n --algorithm=hybrid --ordered=1 -S 1M g file
+	done
+	# A last line without an end, and one of several threads.
+	printf '%s' "$(cat file)" >unended
+	mv unended file
+	seq -w 1 90000 >sorted
+	(sed '$d' sorted && echo 9000090000) >sorted.grown
+	grown sorted "$xsort" --engine=sync --parallel=2 g
+	grown sorted "$xsort" --engine=sync --parallel=1 g
+}

@@ -33,6 +33,10 @@
  *			has sent itself this signal.
  *	FAILCALL_CUT	a file: instead of failing, the call is made after this file
  *			has been cut to half its size.
+ *	FAILCALL_GROW	a file: instead of failing, the call is made after the last line
+ *			of this file, at most 4096 bytes, has been appended to it.
+ *	FAILCALL_TOUCH	a file: instead of failing, the call is made after the time of
+ *			this file has been set.
  *	FAILCALL_MIN	allocations of fewer bytes are not counted (default 0).
  *	FAILCALL_FD_MIN	reads, writes and closes of lower descriptors are not
  *			counted (default 0).
@@ -113,7 +117,7 @@ static atomic_ulong counted;
 static unsigned long fail_at, fail_times = 1;
 static size_t min_bytes;
 static int min_fd, fail_errno;
-static char count_path[4096], hit_path[4096], cut_path[4096];
+static char count_path[4096], hit_path[4096], change_path[4096], change_how;
 static __thread bool inside; /* in our own work: not counted */
 
 /* Files of our own are written with bare system calls, which nothing counts. */
@@ -196,7 +200,10 @@ __attribute__((constructor)) static void begin(void)
 	min_fd = take_number("FAILCALL_FD_MIN", 0);
 	take("FAILCALL_COUNT", count_path, sizeof(count_path));
 	take("FAILCALL_HIT", hit_path, sizeof(hit_path));
-	take("FAILCALL_CUT", cut_path, sizeof(cut_path));
+	change_how = getenv("FAILCALL_CUT") ? 'c' : getenv("FAILCALL_GROW") ? 'g' : 't';
+	take("FAILCALL_CUT", change_path, sizeof(change_path));
+	take("FAILCALL_GROW", change_path, sizeof(change_path));
+	take("FAILCALL_TOUCH", change_path, sizeof(change_path));
 	unsetenv("LD_PRELOAD");
 	inside = false;
 	ready = true;
@@ -221,12 +228,27 @@ void _exit(int status)
 	__builtin_unreachable();
 }
 
-static void cut(const char *path)
+/* Appends the last line again. */
+static bool grow(int fd, off_t size)
 {
+	char end[4096];
+	long n = syscall(SYS_pread64, fd, end, sizeof(end), size < 4096 ? 0 : size - 4096);
+	const char *before = n > 1 ? memrchr(end, '\n', (size_t)n - 1) : NULL;
+	const char *line = before ? before + 1 : end;
+
+	return n >= 0 && syscall(SYS_write, fd, line, end + n - line) >= 0;
+}
+
+static void change(const char *path, int how)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_APPEND | O_CLOEXEC);
 	struct stat st;
 
-	if (stat(path, &st) || syscall(SYS_truncate, path, st.st_size / 2))
+	if (fd < 0 || fstat(fd, &st) ||
+	    (how == 'c' && syscall(SYS_ftruncate, fd, st.st_size / 2)) ||
+	    (how == 'g' && !grow(fd, st.st_size)) || (how == 't' && futimens(fd, NULL)))
 		abort();
+	syscall(SYS_close, fd);
 }
 
 /* Counts a call; true: this one is to fail, and errno says how. */
@@ -241,8 +263,8 @@ static bool fails(enum call c)
 		return false;
 	if (*hit_path)
 		put_line(hit_path, "failed\n");
-	if (*cut_path) {
-		cut(cut_path);
+	if (*change_path) {
+		change(change_path, change_how);
 		return false;
 	}
 	if (kills)

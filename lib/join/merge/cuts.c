@@ -163,10 +163,11 @@ int sp__keycuts_next(struct sp__keycuts *c, struct sp__joinrange_cut *r)
 	return SP_READY;
 }
 
-/* Checks that an open file is the input, and has not changed since the join opened it. */
+/* Checks that an open file is the input, and is not shorter than when the join opened it. */
 static int check(const struct sp__keycuts *c, int side, int fd)
 {
-	return sp__check_same(fd, &c->in->file[side], c->in->io->inputs[side], c->in->env->err);
+	return sp__check_continues(fd, &c->in->file[side], c->in->io->inputs[side],
+				   c->in->env->err);
 }
 
 int sp__keycuts_open(struct sp__keycuts *c, struct sp__join_inputs *in, const struct sp__emit *emit,

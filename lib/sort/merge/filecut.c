@@ -50,7 +50,7 @@ int sp__cut_file_describe(struct sp__cut_file *f, const struct sp_recfmt *format
 
 int sp__cut_file_check(const struct sp__cut_file *f, struct sp_errinfo *err)
 {
-	return sp__check_same(f->fd, &f->st, f->name, err);
+	return sp__check_continues(f->fd, &f->st, f->name, err);
 }
 
 /* The window. */

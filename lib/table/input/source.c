@@ -186,11 +186,10 @@ int sp__tablesource_divide(struct sp__tablesource *s, uint64_t part_bytes,
 	return 0;
 }
 
-/* Finds whether the last line of an input has an end. */
-static int note_newline(struct sp__tablesource *s, const char *name)
+/* Finds whether the last line of an input of this length has an end. */
+static int note_newline(struct sp__tablesource *s, const char *name, uint64_t bytes)
 {
 	int fd = sp__input_open(name, s->err);
-	uint64_t bytes = fd < 0 ? 0 : sp__file_bytes(fd);
 	ssize_t n = 0;
 	char last = '\n';
 
@@ -211,7 +210,7 @@ int sp__tablesource_end_parts(struct sp__tablesource *s, struct sp__parts *parts
 	int rc = sp__parts_end(parts);
 
 	for (size_t i = 0; !rc && s->opts.format.kind != SP_REC_FIXED && i < s->opts.n; i++)
-		rc = note_newline(s, s->opts.inputs[i]);
+		rc = note_newline(s, s->opts.inputs[i], sp__parts_length(parts, i));
 	if (rc)
 		return rc;
 	sp__parts_header(parts, &header);
