@@ -285,11 +285,32 @@ npy()
 	cmp a.gz/out in
 }
 
+@test "a first record of CSV is a header only if it has no number, and is said to be skipped" {
+	for points in '' --points; do
+		"$cube" create c --dims 4x4 --dtype f32 $points --overwrite
+		for first in x0,1,2 ',1,2' 'x,"1",v' 'x,y,nan' 'x, +1e400 ,v'; do
+			printf '%s\n1,1,3\n' "$first" > in.csv
+			run -2 "$cube" load c in.csv
+			[ "$output" = "mmap-cube: in.csv: line 1: coordinate 0 is not a number" ]
+		done
+		for first in x,y,value 'lon,lat,2m_temp' $'\357\273\277"x\n0",y,v\r'; do
+			printf '%s\n1,1,3\n' "$first" > in.csv
+			run -0 "$cube" load c in.csv
+			[ "$output" = "mmap-cube: in.csv: the first record has no numbers: skipped as a header" ]
+		done
+	done
+	"$cube" create b --dims 4x4 --dtype bytes:2
+	echo x,y,beef > in.csv
+	run -2 "$cube" load b in.csv
+	[ "$output" = "mmap-cube: in.csv: line 1: coordinate 0 is not a number" ]
+}
+
 @test "blank lines of CSV are skipped, and said to be" {
 	"$cube" create c --dims 3x2 --dtype u8
 	printf 'x,y,v\n\n0,0,1\n  \t\n1,1,2\r\n\r\n' > in.csv
 	run -0 "$cube" load c in.csv
-	[ "$output" = "mmap-cube: in.csv: 3 blank lines skipped" ]
+	[ "$output" = "mmap-cube: in.csv: the first record has no numbers: skipped as a header
+mmap-cube: in.csv: 3 blank lines skipped" ]
 	[ "$("$cube" get c 1,1)" = 2 ]
 	"$cube" create p --points --dims 9x9 --dtype u8
 	run -0 bash -c "printf '1,2,3\n\n' | '$cube' load p - --format=csv"

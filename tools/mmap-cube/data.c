@@ -84,6 +84,9 @@ static int finish(struct config *c, struct sp_cube *cube, int rc, const struct s
 		  const struct sp_errinfo *err)
 {
 	check_cube(cube, rc, err);
+	if (stats->header_lines)
+		msg("%s: the first record has no numbers: skipped as a header",
+		    quote_file(c->operands.text[1]));
 	if (stats->blank_lines)
 		msg("%s: %" PRIu64 " blank line%s skipped", quote_file(c->operands.text[1]),
 		    stats->blank_lines, stats->blank_lines == 1 ? "" : "s");

@@ -252,6 +252,7 @@ int sp__csv_load(struct sp__cubefile *file, const char *input, const struct sp_c
 	int rc = run_lines(&l);
 
 	stats->blank_lines = l.csv.blank;
+	stats->header_lines = l.csv.header;
 	sp__csvlines_close(&l.csv);
 	return rc;
 }

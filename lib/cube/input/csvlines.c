@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/readfloat.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
 #include "cube/input/csvline.h"
@@ -130,13 +131,43 @@ static void fill(struct sp__csvlines *l, struct sp__csvslot *s)
 	s->bad = NULL;
 }
 
-/* True if a line is a header; numbers in quotes are an error, not names. */
-static bool is_header(const char *text)
+/* True if the field is a number, or an element as opaque types have them; in quotes, too. */
+static bool is_value(const struct sp__csvlines *l, const char *text, size_t bytes)
+{
+	char field[SP_CUBE_VALUE_MAX];
+	double v;
+
+	for (; bytes && strchr(" \t\"", *text); bytes--)
+		text++;
+	while (bytes && strchr(" \t\r\n\"", text[bytes - 1]))
+		bytes--;
+	if (!bytes || bytes >= sizeof(field))
+		return false;
+	memcpy(field, text, bytes);
+	field[bytes] = '\0';
+	return sp__read_f64(field, bytes, &v) != -EINVAL ||
+	       !sp_cube_value_parse(&l->file->superblock.shape, field, l->header_value);
+}
+
+/* True if a record is a header: it has no number. */
+static bool is_header(const struct sp__csvlines *l, const char *at, const char *end)
+{
+	for (const char *next; at < end; at = next + 1) {
+		next = memchr(at, ',', (size_t)(end - at));
+		next = next ? next : end;
+		if (is_value(l, at, (size_t)(next - at)))
+			return false;
+	}
+	return true;
+}
+
+/* True if a record can be a header: it does not begin like a number. */
+static bool begins_with_name(const char *text)
 {
 	return !strchr("0123456789+-.\r\n", text[strspn(text, " \t\"")]);
 }
 
-/* Skips the header, which can have a newline in quotes. */
+/* Skips the first record if it is a header, which can have a newline in quotes. */
 static int skip_record(struct sp__csvlines *l, struct sp__csvslot *s, const char *at)
 {
 	struct sp__csvline line = line_of(l, l->number + s->lines + 1, l->err);
@@ -150,6 +181,9 @@ static int skip_record(struct sp__csvlines *l, struct sp__csvslot *s, const char
 		return sp__csvline_invalid(&line, "it is too long");
 	if (memchr(at, 0, (size_t)(end - at)))
 		return sp__csvline_invalid(&line, "it is not text");
+	if (!is_header(l, at, end))
+		return 0;
+	l->header = true;
 	for (; at < end; at++)
 		s->lines += *at == '\n';
 	s->from = (size_t)(end - s->text);
@@ -169,7 +203,7 @@ static int skip_header(struct sp__csvlines *l, struct sp__csvslot *s)
 		if (*after != '\n') {
 			l->begun = true;
 			s->from = (size_t)(at - s->text);
-			return is_header(at) ? skip_record(l, s, at) : 0;
+			return begins_with_name(at) ? skip_record(l, s, at) : 0;
 		}
 		s->lines++;
 		s->blank++;
@@ -289,7 +323,8 @@ static int open_slots(struct sp__csvlines *l)
 
 	l->slots = calloc(l->nslots, sizeof(*l->slots));
 	l->rest = malloc(l->line_max);
-	opened = l->slots && l->rest;
+	l->header_value = malloc(element);
+	opened = l->slots && l->rest && l->header_value;
 	for (unsigned i = 0; opened && i < l->nslots; i++) {
 		struct sp__csvslot *s = &l->slots[i];
 
@@ -341,7 +376,7 @@ int sp__csvlines_rewind(struct sp__csvlines *l)
 {
 	drop_slots(l);
 	l->number = l->blank = 0;
-	l->begun = l->ended = false;
+	l->begun = l->ended = l->header = false;
 	l->read_rc = 0;
 	return lseek(l->fd, l->begin, SEEK_SET) < 0 ? sp__err(l->err, -errno, "seek", l->name, -1)
 						    : 0;
@@ -357,6 +392,7 @@ void sp__csvlines_close(struct sp__csvlines *l)
 	}
 	free(l->slots);
 	free(l->rest);
+	free(l->header_value);
 	if (l->fd >= 0)
 		close(l->fd);
 	sp__budget_credit(&l->file->env.budget, l->charged);

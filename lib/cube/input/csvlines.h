@@ -2,8 +2,8 @@
 /*
  * Reads lines of coordinates and a value, X0,X1,...,VALUE, from a file or standard input.
  *
- * Blank lines are skipped and counted.  A header, a first record whose first field is not a number,
- * is skipped, too.  A byte order mark at the beginning is ignored.
+ * Blank lines are skipped and counted.  A header, a first record without any number, is
+ * skipped, too.  A byte order mark at the beginning is ignored.
  *
  * The caller's thread only copies bytes into slots of whole lines.  Tasks parse the slots, which
  * are returned in the order of the input.
@@ -52,7 +52,9 @@ struct sp__csvlines {
 	uint64_t charged; /* bytes of memory */
 	uint64_t number;  /* lines of the slots that were returned */
 	uint64_t blank;	  /* blank lines that were skipped */
-	bool begun;	  /* the first line that is not blank was found */
+	bool header;	  /* the first record was skipped */
+	uint8_t *header_value;
+	bool begun; /* the first line that is not blank was found */
 	bool ended;
 	int read_rc; /* error of reading, reported after the lines before it */
 	struct sp_errinfo read_err;

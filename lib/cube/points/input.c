@@ -47,6 +47,7 @@ static int read_csv(struct sp__pointinput *in)
 	while (!rc && !(rc = sp__csvlines_next(&csv, &points)))
 		rc = pass_all(in, &points);
 	in->blank_lines = csv.blank;
+	in->header_lines = csv.header;
 	sp__csvlines_close(&csv);
 	return rc < 0 ? rc : 0;
 }

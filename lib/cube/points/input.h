@@ -14,8 +14,8 @@ struct sp__pointinput {
 	int (*fn)(void *arg, const uint64_t *x, const uint8_t *value);
 	void *arg;
 	struct sp_errinfo *err;
-	uint64_t n;	      /* points read */
-	uint64_t blank_lines; /* of CSV, skipped */
+	uint64_t n;			    /* points read */
+	uint64_t blank_lines, header_lines; /* of CSV, skipped */
 };
 
 /* Returns 0; SP_ESYNTAX or SP_EUNSUP if options or format do not apply to points. */

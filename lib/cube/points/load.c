@@ -438,6 +438,7 @@ int sp__points_load(struct sp__points *c, const char *input, const struct sp_cub
 		rc = replace(&l);
 	sp__volume_close(l.temporary);
 	stats->blank_lines = l.input.blank_lines;
+	stats->header_lines = l.input.header_lines;
 	stats->elements = input ? l.input.n : l.sorted.n;
 	return rc;
 }

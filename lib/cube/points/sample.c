@@ -111,7 +111,7 @@ int sp__pointsample_take(struct sp__pointsample *s, struct sp__points *c, const 
 {
 	struct sampling keys = { .space = &c->set.space,
 				 .capacity = sp__cube_slab_bytes(c->file) / c->set.space.bytes };
-	struct sp__pointinput in = { c, input, opts, take_new, &keys, err, 0, 0 };
+	struct sp__pointinput in = { c, input, opts, take_new, &keys, err, 0, 0, 0 };
 	uint64_t bytes = keys.capacity * c->set.space.bytes;
 	struct sp_cube_stats stats = { 0 };
 	struct sp_cube_box all;

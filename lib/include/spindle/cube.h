@@ -316,8 +316,8 @@ struct sp_cube_stats {
 	uint64_t cell_bytes; /* bytes of the cells; the others were read to save requests */
 	uint64_t seeks;	     /* requests that did not begin at the end of the previous one */
 	uint64_t volume_requests[SP_CUBE_VOLUMES_MAX], volume_bytes[SP_CUBE_VOLUMES_MAX];
-	double transfer_s;    /* time of the requests, without opening and closing */
-	uint64_t blank_lines; /* blank CSV lines that a load skipped */
+	double transfer_s;		    /* time of the requests, without opening and closing */
+	uint64_t blank_lines, header_lines; /* of CSV, that a load skipped */
 };
 
 /* A query of a workload: a box of elements, at a given position or at random ones. */
@@ -506,8 +506,8 @@ struct sp_cube_load_opts {
  * order can continue: complete layers are skipped.
  *
  * CSV sets the elements of its lines, in any order; the last line of an element counts.  The other
- * elements keep their values.  A first line whose first field is not a number is skipped, and so
- * are blank lines, which stats count.  A roll-up needs numbers and a fill of 0.
+ * elements keep their values.  A first record without any number is skipped as a header, and so
+ * are blank lines; stats count both.  A roll-up needs numbers and a fill of 0.
  *
  * If a load fails, a complete cube stays as it was if its volumes have space for a copy.  Otherwise
  * elements are overwritten, and a roll-up returns -ENOSPC.
