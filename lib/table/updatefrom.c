@@ -85,7 +85,7 @@ static int take_field(struct from *f, const struct sp__slice *field, struct sp__
 	return 0;
 }
 
-/* Finds the fields of a line without its end, and without the empty one behind a trailing separator. */
+/* Finds the fields of a line, without its end and the empty one behind a trailing separator. */
 static int split(struct from *f, const char *line, size_t bytes)
 {
 	bytes = sp__line_trim(&f->cut, line, bytes);

@@ -79,8 +79,12 @@ class Database:
 
     def lines(self, t):
         rows = self.db.execute("select * from t order by n").fetchall()
-        return [t.record([t.field(c.show(v) if c.kind == "binary" else str(v if v is not None else ""),
-                                  v is None) for c, v in zip(t.columns, row[1:])]) for row in rows]
+        return [t.record([t.field(shown(c, v), v is None) for c, v in zip(t.columns, row[1:])])
+                for row in rows]
+
+
+def shown(c, v):
+    return c.show(v) if c.kind == "binary" or v is None else str(v)
 
 
 def stored(c, v):

@@ -4,7 +4,8 @@
 #
 # Each allocation, each call for a file and each request of a command that changes a table fails, and
 # each call kills it, one at a time: status 0 and the right records, or 2 with one message; then the
-# table is as it was, or as it was to be.
+# table is as it was, or as it was to be, and its index finds the records of the table, or is refused.
+# SP_TABLE_KILLS=N (40): for each command and kind of table about N calls kill it.
 
 # shellcheck disable=SC2317 # functions by the name of a command
 in_memory=yes
@@ -26,14 +27,29 @@ do_append() { "${wrap[@]}" "$xtable" append t more.csv "${options[@]}"; }
 to=(--layout=pax) # of the table that convert makes
 do_convert() { rm -f u uvol && "${wrap[@]}" "$xtable" convert t u "${to[@]}" "${options[@]}"; }
 
-# The table t, with its volume if it has one, as it was loaded.
-restore() { cp full t && { [ ! -e vol.full ] || cp vol.full vol; }; }
+how=() # of the table that is loaded
+do_load() { "${wrap[@]}" "$xtable" load t --csv more.csv --overwrite "${how[@]}" "${options[@]}"; }
+do_index() { "${wrap[@]}" "$xtable" index t c1 "${options[@]}"; }
+
+# The table t, with its index, and its volume if it has one, as it was loaded.
+restore() { cp full t && cp full.index t.c1.index && { [ ! -e vol.full ] || cp vol.full vol; }; }
 
 # records_of TABLE: all of them, or what is wrong.
 records_of()
 {
 	"$xtable" check "$1" >checked 2>&1 || { cat checked; return; }
 	"$xtable" scan "$1" 2>&1
+}
+
+# Says what is wrong with the index: it finds what a scan finds, or is refused.
+indexed()
+{
+	"$xtable" get t --by=c1 --index=t.c1.index -- -5 102 >found 2>refused
+	case $? in
+	0 | 1) "$xtable" scan t --access=s-scan --where 'c1 in (-5, 102)' | cmp -s - found || echo 'the index finds other records ' ;;
+	2) grep -Eq '^xtable: .*index' refused || echo "the index: $(<refused) " ;;
+	*) echo 'the index ends the command ' ;;
+	esac
 }
 
 # whole COMMAND: says what is wrong with a table that must be as before or as after.
@@ -47,6 +63,7 @@ whole()
 		[ -e u ] || return
 	fi
 	records_of $file >out
+	[ "$1" = convert ] || indexed
 	[ "$1" = convert ] || cmp -s out before && return
 	cmp -s out "after.$1" || echo "neither the old records nor the new ones: $(head -c 200 out)"
 }
@@ -100,16 +117,19 @@ all()
 
 	shift
 	rm -f full vol vol.full
-	"$xtable" load full --csv in.csv "$@" --cell=1K --types c1:i32,c2:dict8,c3:'dec(2)',c4:text &&
+	how=("$@" --cell=1K --types c1:i32,c2:dict8,c3:'dec(2)',c4:text)
+	"$xtable" load full --csv in.csv "${how[@]}" && "$xtable" index full c1 -o full.index &&
 		{ [ ! -e vol ] || cp vol vol.full; } && restore && records_of t >before && cmp -s before in.csv || exit 2
 	wrap=()
-	for command in update retext delete append convert; do
+	for command in update retext delete append convert index load; do
+		[ $command != load ] || [ ! -e vol ] || continue # the old table refuses new volumes
 		restore
 		"do_$command" || exit 2
 		if [ $command = convert ]; then records_of u; else records_of t; fi >"after.$command"
 		export FAILCALL_KILL=1
-		sweep $command 'pwrite write fsync ftruncate fallocate rename link' 40 "killed, $name"
+		sweep $command 'pwrite write fsync ftruncate fallocate rename link' "${SP_TABLE_KILLS:-40}" "killed, $name"
 		unset FAILCALL_KILL
+		case $command in load | index) continue ;; esac # xtable_signal.t, test_table_load.c
 		sweep $command alloc 24 "$name"
 		for call in open read pread write pwrite close fsync ftruncate; do
 			sweep $command $call 5 "$name"
