@@ -442,6 +442,29 @@ run-delay: export SP_TEST_JOBS ?= 8
 run-delay: lib $(addprefix $(B)/bin/,xsort xjoin xindex xgen xtable aiobench) $(LOCALES) $(B)/tests/unit/test_flow_hash
 	$(RUN) $(DELAY_TESTS)
 
+# Long runs of tests of tables: the numbers are those of sequences of changes, and of calls that are killed.
+.PHONY: nightly run-nightly run-mutations
+nightly: ## 1500 random sequences of changes of tables, all kills, mutations (MUTATIONS=1500) and threads
+	$(Q)scripts/setup check
+	$(Q)+$(MAKE) --no-print-directory run-nightly
+	$(Q)+$(MAKE) --no-print-directory SAN=address run-mutations
+	$(Q)+$(MAKE) --no-print-directory SAN=thread run-beside
+run-nightly: export SP_TABLE_HISTORIES ?= 1500
+run-nightly: export SP_TABLE_KILLS ?= 1000
+run-nightly: export SP_TEST_TIMEOUT ?= 14400
+run-nightly: all $(TEST_PROGRAMS) $(LOCALES) $(PY_READY)
+	$(RUN) tests/cli/xtable-random.bats tests/fault/xtable.t
+# Cells, indexes, schemas and superblocks of tables, and texts of schemas, with right checksums.
+MUTATIONS ?= 1500
+MUTATED := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_table_*.c tests/fuzz/fuzz_schema_*.c)))
+run-mutations: $(MUTATED)
+	$(Q)set -e; for f in $(MUTATED); do $(RUN_ENV) $$f -n $(MUTATIONS) -s random; done
+# Readers and writers of one table at the same time.
+.PHONY: run-beside
+run-beside: export SP_BESIDE_CHANGES ?= 300
+run-beside: $(B)/tests/unit/test_table_beside
+	$(RUN) $<
+
 FUZZ_SECONDS ?= 20
 fuzz: ## every fuzz target for FUZZ_SECONDS (20); LIBFUZZER=1 uses clang's
 	$(Q)scripts/setup fuzz
