@@ -86,7 +86,7 @@ times()
 	timed()
 	{
 		# shellcheck disable=SC2086
-		"$xtable" "$@" $opts >/dev/null
+		"$xtable" "$@" $opts >/dev/null 2>&1
 		awk '/"elapsed_s"/ { sub(",", "", $2); printf "%.0f\n", $2 * 1e9; exit }' s.json
 	}
 	rm -f v

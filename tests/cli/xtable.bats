@@ -104,7 +104,13 @@ END
 @test "updates and deletes choose records by predicate, by value and from a file" {
 	people
 	"$xtable" index people name
-	"$xtable" update people --set "city='Oslo'" --where "height > 1.7"
+	run -0 --separate-stderr "$xtable" update people --set "city='Oslo'" --where "height > 1.7"
+	[ -z "$output" ] && [ "$stderr" = 'xtable: people: 2 records updated' ]
+	for change in 'update --set height=1' delete; do
+		# shellcheck disable=SC2086 # words of a command
+		run -1 "$xtable" $change people --where "city = 'Bergen'"
+		[ "$output" = 'xtable: people: the predicate is true for no record' ]
+	done
 	run -0 "$xtable" scan people --columns name --where "city = 'Oslo'"
 	[ "$output" = $'name\nKonrad\nAlan' ]
 	"$xtable" update people --by=name --set height=1.9 Ada
@@ -115,7 +121,8 @@ END
 	[ "$stderr" = "xtable: people: no record has the name 'Nobody'" ]
 	run -0 "$xtable" scan people --columns height --where "name = 'Grace'"
 	[ "${lines[1]}" = 2.00 ]
-	"$xtable" delete people --where "city = 'Oslo'"
+	run -0 "$xtable" delete people --where "city = 'Oslo'"
+	[ "$output" = 'xtable: people: 2 records deleted' ]
 	run -0 "$xtable" scan people --agg 'count()'
 	[ "${lines[-1]}" = 3 ]
 	"$xtable" check people

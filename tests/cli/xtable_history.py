@@ -191,7 +191,7 @@ class History:
         if way == "where":
             text, true = predicate(r, t)
             rows = [i for i in self.alive if true(i) is True]
-            return ["--where", text], None, rows, text, (0,) if rows else (0, 1)
+            return ["--where", text], None, rows, text, (0,) if rows else (1,)
         c = r.choice(t.columns)
         values = [v for v in c.sayable() if not set(c.show(v)) & set("\n\r")]
         if way == "by" and values:

@@ -300,11 +300,11 @@ def sqlite_change(seed, r, t, db):
             continue
         v = c.literal(r.choice(known))
         if kind == "update":
-            db.execute(f'update t set "{c.name}" = {v} where {text}')
-            run(["update", "t", f'--set="{c.name}"={v}', "--where", text] + resources(r))
+            n = db.execute(f'update t set "{c.name}" = {v} where {text}').rowcount
+            run(["update", "t", f'--set="{c.name}"={v}', "--where", text] + resources(r), int(not n))
         else:
-            db.execute(f"delete from t where {text}")
-            run(["delete", "t", "--where", text] + resources(r))
+            n = db.execute(f"delete from t where {text}").rowcount
+            run(["delete", "t", "--where", text] + resources(r), int(not n))
     rows = db.execute("select * from t order by n").fetchall()
     lines = [t.record([t.field(c.show(v) if isinstance(v, float) else "" if v is None else str(v),
                                v is None) for c, v in zip(t.columns, row[1:])]) for row in rows]

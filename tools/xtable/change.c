@@ -19,6 +19,21 @@ static struct sp_table_choice begin(struct config *c)
 					 .absent_arg = c };
 }
 
+/* Says how many records a predicate chose; that none was is the status of the command. */
+static void say_changed(struct config *c, const char *done, const struct sp_table_stats *st)
+{
+	const unsigned long long n = st->records_written;
+
+	if (!c->query.where)
+		return;
+	if (n)
+		msg("%s: %llu record%s %s", quote_file(c->operands.text[0]), n, n == 1 ? "" : "s",
+		    done);
+	else
+		msg("%s: the predicate is true for no record", quote_file(c->operands.text[0]));
+	c->absent += !n;
+}
+
 int command_update(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -34,6 +49,7 @@ int command_update(struct config *c)
 		rc = sp_table_update(c->table, &choice, c->set, c->nset, &st, &err);
 	if (rc)
 		die_of(rc, &err);
+	say_changed(c, "updated", &st);
 	return end_command(c, "update", &st);
 }
 
@@ -48,6 +64,7 @@ int command_delete(struct config *c)
 	rc = sp_table_delete(c->table, &choice, &st, &err);
 	if (rc)
 		die_of(rc, &err);
+	say_changed(c, "deleted", &st);
 	return end_command(c, "delete", &st);
 }
 
