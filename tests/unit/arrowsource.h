@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream of record batches of Arrow that a test makes of its own arrays, and loads.
+ * A stream of record batches of Arrow that a test makes of its own arrays, and loads as the file
+ * SOURCE_TABLE, which differs for programs that run at the same time.
  */
 #pragma once
 
@@ -120,13 +121,13 @@ static int load(struct source *s, struct sp__bytes *text, struct sp_errinfo *err
 	int rc;
 
 	o.run.memory_bytes = open.run.memory_bytes = 4 << 20;
-	rc = sp_table_load_arrow("arrow.tmp", &stream, &o, NULL, err);
+	rc = sp_table_load_arrow(SOURCE_TABLE, &stream, &o, NULL, err);
 	if (!rc)
-		rc = sp_table_open(&t, "arrow.tmp", &open, err);
+		rc = sp_table_open(&t, SOURCE_TABLE, &open, err);
 	if (!rc)
 		rc = sp_table_scan(t, &q, append, text, NULL, err);
 	(void)sp_table_close(t);
-	(void)unlink("arrow.tmp");
+	(void)unlink(SOURCE_TABLE);
 	return rc;
 }
 
@@ -157,7 +158,7 @@ static bool refused(struct source *s, int code, const char *reason)
 	s->batches = 1;
 	rc = load(s, &text, &err);
 	good = rc == code && strstr(err.text, reason) && s->released == 1 &&
-	       access("arrow.tmp", F_OK) < 0;
+	       access(SOURCE_TABLE, F_OK) < 0;
 	if (!good)
 		diag("%d: %s", rc, err.text);
 	sp__bytes_release(&text, NULL);

@@ -5,6 +5,7 @@
  */
 #define TAP_THREADS
 #include <stdio.h>
+#define SOURCE_TABLE "arrow.tmp"
 #include "arrowsource.h"
 
 static bool numbers(void)
@@ -154,10 +155,10 @@ static int changed(const char *set, struct sp_errinfo *err)
 	o.run.overwrite = true;
 	o.layout = SP_TABLE_NSM;
 	open.write = set;
-	rc = sp_table_open(&t, set ? "copy.tmp" : "arrow.tmp", &open, err);
+	rc = sp_table_open(&t, set ? "arrow-copy.tmp" : SOURCE_TABLE, &open, err);
 	if (!rc)
 		rc = set ? sp_table_update(t, &choice, &set, 1, NULL, err)
-			 : sp_table_convert(t, "copy.tmp", &o, NULL, err);
+			 : sp_table_convert(t, "arrow-copy.tmp", &o, NULL, err);
 	closed = sp_table_close(t);
 	return rc ? rc : closed;
 }
@@ -174,7 +175,7 @@ static int read_copy(char formats[64], char *reason)
 	int rc;
 
 	open.run.memory_bytes = 4 << 20;
-	if (sp_table_arrow("copy.tmp", &open, &q, &stream, &err))
+	if (sp_table_arrow("arrow-copy.tmp", &open, &q, &stream, &err))
 		return -1;
 	rc = stream.get_schema(&stream, &schema);
 	formats[0] = '\0';
@@ -209,14 +210,15 @@ static bool kept_formats(void)
 	add(&s, "ns", "tsn:UTC", NULL, ns, NULL, 0);
 	add(&s, "span", "tDs", NULL, ns, NULL, 0);
 	o.run.memory_bytes = 4 << 20;
-	good = !sp_table_load_arrow("arrow.tmp", &stream, &o, NULL, &err) && !changed(NULL, &err) &&
-	       !read_copy(formats, reason) && !strcmp(formats, "b Z tsu:UTC tsn:UTC tDs ") &&
-	       !changed("b=2", &err) && read_copy(formats, reason) &&
+	good = !sp_table_load_arrow(SOURCE_TABLE, &stream, &o, NULL, &err) &&
+	       !changed(NULL, &err) && !read_copy(formats, reason) &&
+	       !strcmp(formats, "b Z tsu:UTC tsn:UTC tDs ") && !changed("b=2", &err) &&
+	       read_copy(formats, reason) &&
 	       strstr(reason, "column b of record 1 has a value that Arrow's type bool ('b')");
 	if (!good)
 		diag("%s, %s, %s", err.text, formats, reason);
-	unlink("arrow.tmp");
-	unlink("copy.tmp");
+	unlink(SOURCE_TABLE);
+	unlink("arrow-copy.tmp");
 	return good;
 }
 
