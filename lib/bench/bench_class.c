@@ -18,7 +18,8 @@ SP__ENUM_TABLE(sp_bench_rw, { "read", SP_BENCH_OP_READ }, { "write", SP_BENCH_OP
 SP__ENUM_TABLE(sp_bench_pattern, { "sequential", SP_BENCH_SEQUENTIAL },
 	       { "seq", SP_BENCH_SEQUENTIAL }, { "random", SP_BENCH_RANDOM },
 	       { "rand", SP_BENCH_RANDOM }, { "strided", SP_BENCH_STRIDED },
-	       { "stride", SP_BENCH_STRIDED }, { "zipf", SP_BENCH_ZIPF })
+	       { "stride", SP_BENCH_STRIDED }, { "zipf", SP_BENCH_ZIPF },
+	       { "shuffled", SP_BENCH_SHUFFLED })
 
 void sp_bench_class_rw(struct sp_bench_class *c, int rw)
 {
@@ -81,7 +82,7 @@ static const struct sp__setting keys[] = {
 	{ "prio", "rt or be (optionally with /0 to /7), idle or default", .set = set_prio },
 	{ "op", "read, write, rw, randread, randwrite or randrw", .set = set_op },
 	{ "size", "a size from 1 to 1G", SP__KEY_SIZE, AT(bytes), 1, 1 << 30 },
-	{ "pattern", "seq, random, stride:SIZE or zipf:THETA", .set = set_pattern },
+	{ "pattern", "seq, random, shuffled, stride:SIZE or zipf:THETA", .set = set_pattern },
 	{ "rwmixread", PERCENTAGE, AT(reads), 0, 1000000000, sp__unit_percent },
 	{ "target", "a number from 1 to 64", SP__KEY_NUMBER, AT(target), 1, SP_BENCH_TARGETS_MAX },
 	{ "offset", "a size such as 64M", SP__KEY_SIZE, AT(offset_bytes) },

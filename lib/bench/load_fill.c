@@ -44,7 +44,7 @@ static void prepare(struct sp_bench *b, struct sp__benchclass *c, struct sp__ben
 			: SP__OP_WRITE;
 	s->req.prio = c->spec.prio;
 	s->req.volume = b->files[file].volume;
-	s->req.offset = sp__walk_next(&c->walks[file], &c->rng);
+	s->req.offset = sp__walk_next(&c->walks[file], s->req.op == SP__OP_WRITE, &c->rng);
 	s->req.bytes = c->spec.bytes;
 	b->issued_bytes += c->spec.bytes;
 }

@@ -31,7 +31,8 @@ struct sp__benchclass {
 	struct sp__rng rng;
 	unsigned turn; /* index of the next target */
 	struct sp__walk walks[SP_BENCH_TARGETS_MAX];
-	uint64_t pass_bytes; /* of all whole requests in its ranges; one pass */
+	uint64_t range_bytes; /* of its ranges */
+	uint64_t pass_bytes;  /* of all requests of one pass over them */
 
 	/* meter.c */
 	struct sp__hist latency, earlier; /* earlier: at the last interval */

@@ -197,11 +197,22 @@ static int open_path(struct sp_bench *b, struct sp__benchfile *f, bool write,
 	return rc;
 }
 
+/* Returns the bytes of one pass over a range; room: from its begin to the end of the target. */
+static uint64_t pass_bytes(const struct sp_bench_class *c, uint64_t bytes, uint64_t room)
+{
+	uint64_t whole = bytes - bytes % c->bytes;
+
+	return c->fio_passes && c->pattern == SP_BENCH_SEQUENTIAL && whole < bytes &&
+			       room - whole >= c->bytes
+		       ? whole + c->bytes
+		       : whole;
+}
+
 /* Sets the range of a class within the used part. */
 static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, size_t file,
 		     struct sp_errinfo *err)
 {
-	uint64_t begin = c->spec.offset_bytes, bytes = c->spec.range_bytes;
+	uint64_t begin = c->spec.offset_bytes, bytes = c->spec.range_bytes, pass;
 
 	if (begin < f->bytes && c->spec.range_share > 0)
 		bytes = sp__min((uint64_t)((double)f->bytes * c->spec.range_share),
@@ -221,8 +232,12 @@ static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, si
 		return sp__errf(err, -EINVAL, "open", f->path, -1,
 				"direct requests must be multiples of %u bytes; class %s has %u",
 				f->align_bytes, c->spec.name, c->spec.bytes);
-	sp__walk_init(&c->walks[file], &c->spec, f->begin + begin, bytes);
-	c->pass_bytes += bytes / c->spec.bytes * c->spec.bytes;
+	if (c->spec.fio_passes && c->spec.range_share > 0 && c->spec.range_share < 1)
+		bytes -= bytes % c->spec.bytes; /* as fio does with a percentage */
+	pass = pass_bytes(&c->spec, bytes, f->volume->size_bytes - f->begin - begin);
+	sp__walk_init(&c->walks[file], &c->spec, f->begin + begin, pass);
+	c->range_bytes += bytes;
+	c->pass_bytes += pass;
 	return 0;
 }
 
@@ -286,6 +301,26 @@ static int open_sim(struct sp_bench *b, struct sp__benchfile *f, struct sp_errin
 	return rc ? rc : sp__volume_simulate(f->volume, b->device, SP__SIM_INPUT, bytes, err);
 }
 
+/* True if fio ends a pass over the range; otherwise it issues total_bytes in one. */
+static bool has_passes(const struct sp_bench_class *c)
+{
+	return c->pattern == SP_BENCH_SHUFFLED ||
+	       (c->pattern == SP_BENCH_SEQUENTIAL && (c->reads <= 0 || c->reads >= 1));
+}
+
+/* Returns the bytes after which the class ends. */
+static uint64_t end_bytes(const struct sp__benchclass *c)
+{
+	uint64_t bytes = c->spec.total_bytes, unit = c->spec.bytes;
+
+	if (bytes == SP_BENCH_ONE_PASS)
+		bytes = c->spec.fio_passes ? c->range_bytes : c->pass_bytes;
+	if (c->spec.fio_passes && has_passes(&c->spec) && bytes > unit &&
+	    (bytes - bytes % unit) % c->pass_bytes == 0)
+		bytes -= bytes % unit;
+	return bytes;
+}
+
 int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err)
 {
 	bool null = b->opts.engine && !strcmp(b->opts.engine, "null");
@@ -307,9 +342,8 @@ int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err)
 		}
 		rc = rc ? rc : set_part(b, i, err);
 	}
-	for (size_t i = 0; i < b->nclasses; i++)
-		if (b->classes[i]->spec.total_bytes == SP_BENCH_ONE_PASS)
-			b->classes[i]->spec.total_bytes = b->classes[i]->pass_bytes;
+	for (size_t i = 0; rc == 0 && i < b->nclasses; i++)
+		b->classes[i]->spec.total_bytes = end_bytes(b->classes[i]);
 	return rc;
 }
 

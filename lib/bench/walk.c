@@ -27,9 +27,18 @@ static uint64_t strided(struct sp__walk *w)
 	return unit;
 }
 
-uint64_t sp__walk_next(struct sp__walk *w, struct sp__rng *rng)
+static uint64_t shuffled(struct sp__walk *w, struct sp__rng *rng)
 {
-	uint64_t unit;
+	if (w->at == w->units)
+		w->at = 0;
+	if (!w->at)
+		sp__perm_init(&w->perm, w->units, sp__rng_next(rng));
+	return sp__perm_at(&w->perm, w->at++);
+}
+
+uint64_t sp__walk_next(struct sp__walk *w, bool write, struct sp__rng *rng)
+{
+	uint64_t *next = write ? &w->write_at : &w->at, unit;
 
 	switch (w->pattern) {
 	case SP_BENCH_RANDOM:
@@ -41,9 +50,12 @@ uint64_t sp__walk_next(struct sp__walk *w, struct sp__rng *rng)
 	case SP_BENCH_ZIPF:
 		unit = sp__ranks_next(&w->ranks, rng);
 		break;
+	case SP_BENCH_SHUFFLED:
+		unit = shuffled(w, rng);
+		break;
 	default:
-		unit = w->at;
-		w->at = w->at + 1 < w->units ? w->at + 1 : 0;
+		unit = *next;
+		*next = unit + 1 < w->units ? unit + 1 : 0;
 	}
 	return w->begin + unit * w->unit;
 }

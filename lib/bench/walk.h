@@ -7,21 +7,24 @@
 #pragma once
 
 #include <spindle/bench.h>
+#include "base/perm.h"
 #include "base/ranks.h"
 
 struct sp__walk {
 	enum sp_bench_pattern pattern;
-	uint64_t begin;	 /* first byte in the target */
-	uint32_t unit;	 /* bytes */
-	uint64_t units;	 /* number of units, >= 1 */
-	uint64_t at;	 /* sequential, strided: next unit */
-	uint64_t stride; /* in units */
-	uint64_t lane;	 /* strided: first unit of the current pass */
+	uint64_t begin;	   /* first byte in the target */
+	uint32_t unit;	   /* bytes */
+	uint64_t units;	   /* number of units, >= 1 */
+	uint64_t at;	   /* next unit; shuffled: its position in the pass */
+	uint64_t write_at; /* sequential: next unit that is written */
+	uint64_t stride;   /* in units */
+	uint64_t lane;	   /* strided: first unit of the current pass */
 	struct sp__ranks ranks;
+	struct sp__perm perm; /* shuffled: order of the current pass */
 };
 
 /* Sets up a walk of the requests of c in this range; bytes >= c->bytes. */
 void sp__walk_init(struct sp__walk *w, const struct sp_bench_class *c, uint64_t begin,
 		   uint64_t bytes);
-/* Returns the offset of the next request. */
-uint64_t sp__walk_next(struct sp__walk *w, struct sp__rng *rng);
+/* Returns the offset of the next request.  Sequential reads and writes each follow their own. */
+uint64_t sp__walk_next(struct sp__walk *w, bool write, struct sp__rng *rng);

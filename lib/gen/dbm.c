@@ -11,9 +11,9 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/perm.h"
 #include "base/put.h"
 #include "gen/gen.h"
-#include "gen/perm.h"
 
 #define OWNERS 150000 /* values of a1 at scale 1 */
 #define A2 20000

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <string.h>
+#include "base/perm.h"
 #include "gen/gen.h"
-#include "gen/perm.h"
 
 #define SP__LINES_MAX 7	    /* per order */
 #define SP__DAYS 2557	    /* 1992-01-01 .. 1998-12-31 */

@@ -25,7 +25,7 @@ static bool count(struct sp_bench_class *c, unsigned n)
 	memset(hits, 0, sizeof(hits));
 	sp__walk_init(&w, c, BEGIN, UNITS * UNIT + UNIT - 1);
 	while (n--) {
-		uint64_t at = sp__walk_next(&w, &rng) - BEGIN;
+		uint64_t at = sp__walk_next(&w, false, &rng) - BEGIN;
 
 		if (at % UNIT || at / UNIT >= UNITS)
 			inside = false;
@@ -53,11 +53,21 @@ static void sequences(void)
 	c.pattern = SP_BENCH_STRIDED;
 	c.stride_bytes = 7 * UNIT;
 	sp__walk_init(&w, &c, 0, UNITS * UNIT);
-	ok(sp__walk_next(&w, &rng) == 0 && sp__walk_next(&w, &rng) == 7 * UNIT,
+	ok(sp__walk_next(&w, false, &rng) == 0 && sp__walk_next(&w, false, &rng) == 7 * UNIT,
 	   "a stride leads from one request to the next");
 	ok(count(&c, UNITS) && each(1), "strided passes cover everything once");
 	c.stride_bytes = 5000 * UNIT;
 	ok(count(&c, UNITS) && each(1), "also with a stride longer than the part");
+	c.pattern = SP_BENCH_SEQUENTIAL;
+	sp__walk_init(&w, &c, 0, 2 * UNIT);
+	ok(sp__walk_next(&w, false, &rng) == 0 && sp__walk_next(&w, true, &rng) == 0 &&
+		   sp__walk_next(&w, true, &rng) == UNIT && sp__walk_next(&w, true, &rng) == 0 &&
+		   sp__walk_next(&w, false, &rng) == UNIT,
+	   "sequential reads and writes of a mix each have a position");
+	c.pattern = SP_BENCH_SHUFFLED;
+	ok(count(&c, UNITS) && each(1) && count(&c, 3 * UNITS) && each(3),
+	   "shuffled requests cover everything once per pass");
+	ok(count(&c, 4) && hits[0] + hits[1] + hits[2] + hits[3] < 4, "in random order");
 }
 
 static void randoms(void)

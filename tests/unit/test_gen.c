@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/gen.h>
+#include "base/perm.h"
 #include "base/put.h"
 #include "gen/keys.h"
-#include "gen/perm.h"
 #include "gen/tpch.h"
 #include "gencase.h"
 #include "tap.h"

@@ -138,15 +138,15 @@ const struct setting load_settings[] = {
 	{ "rwmixread", "PERCENT", "share of reads if --rw is a mix (50)", TO(mix),
 	  .call = set_percent, GIVEN(plain_given) },
 	{ "random_distribution", "DIST",
-	  "distribution of random requests: random or zipf:THETA (random)", TO(distribution),
-	  GIVEN(plain_given) },
+	  "distribution of random requests: random, shuffled or zipf:THETA (random)",
+	  TO(distribution), GIVEN(plain_given) },
 	{ "stride", "SIZE", "distance between the starts of sequential requests",
 	  TO(plain.stride_bytes), .whole = size_option, GIVEN(plain_given) },
 	{ "randseed", "N", "seed of all random choices (1)", TO(bench.seed),
 	  .number = { 0, UINT64_MAX }, .by = RUNS },
 	{ "class", "NAME:KEY=VALUE,...",
 	  "a class of requests; may be repeated;\nkeys: share, depth or rate; "
-	  "prio=rt|be|idle[/LEVEL]; op; size; pattern=seq|random|stride:SIZE|zipf:THETA; "
+	  "prio=rt|be|idle[/LEVEL]; op; size; pattern=seq|random|shuffled|stride:SIZE|zipf:THETA; "
 	  "rwmixread; target=NUMBER; offset; range",
 	  .call = add_class },
 	{ .doc = "Depth, rate and duration:", .by = LOADS | REPLAY },
@@ -343,7 +343,7 @@ static void finish_plain(struct config *o)
 	if (o->distribution &&
 	    (sp_bench_class_pattern(c, o->distribution) || c->pattern == SP_BENCH_SEQUENTIAL ||
 	     c->pattern == SP_BENCH_STRIDED))
-		die("invalid --random_distribution argument %s: random or zipf:THETA",
+		die("invalid --random_distribution argument %s: random, shuffled or zipf:THETA",
 		    quote(o->distribution));
 }
 

@@ -41,7 +41,8 @@ enum sp_bench_pattern {
 	SP_BENCH_SEQUENTIAL,
 	SP_BENCH_RANDOM, /* uniform */
 	SP_BENCH_STRIDED,
-	SP_BENCH_ZIPF, /* rank k with a probability of 1 / k^theta; ranks are scattered */
+	SP_BENCH_ZIPF,	   /* rank k with a probability of 1 / k^theta; ranks are scattered */
+	SP_BENCH_SHUFFLED, /* each request of the range once per pass, in random order */
 };
 
 /* Operations, with the names of fio: "randrw" is OP_RANDOM | OP_RW. */
@@ -84,6 +85,12 @@ struct sp_bench_class {
 	 * the run end together, after the largest total_bytes among them for all of them.
 	 */
 	uint64_t total_bytes;
+	/*
+	 * Passes are those of a job of fio: a sequential pass includes the request that begins in
+	 * the range and ends behind it, if it ends in the target; a random range can have no whole
+	 * number of requests; and a pass begins only if total_bytes leaves a whole request for it.
+	 */
+	bool fio_passes;
 };
 #define SP_BENCH_ONE_PASS UINT64_MAX
 
@@ -326,7 +333,7 @@ SP_ENUM(sp_bench_process) /* intervals of requests at a rate: linear (0), poisso
 SP_API void sp_bench_class_rw(struct sp_bench_class *c, int rw);
 
 /*
- * Sets the pattern from "seq", "random", "stride:SIZE", "zipf" or "zipf:THETA".
+ * Sets the pattern from "seq", "random", "shuffled", "stride:SIZE", "zipf" or "zipf:THETA".
  * Returns 0, or -EINVAL if the text is not such a pattern.
  */
 SP_API SP_MUST_CHECK int sp_bench_class_pattern(struct sp_bench_class *c, const char *text);
