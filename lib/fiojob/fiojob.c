@@ -40,7 +40,8 @@ static int section(struct sp_fiojob *j, char *name, unsigned line, struct sp_err
 	if (rc)
 		return rc;
 	name[strcspn(name, "]")] = '\0';
-	j->in_global = !strcmp(name, "global");
+	j->in_global = !strncmp(name, "global", 6); /* [globals] too, as in fio */
+	j->global.scaled = false;
 	if (j->in_global)
 		return 0;
 	j->in_job = true;
@@ -91,6 +92,8 @@ static void assign(struct sp_fiojob *j, char *text, unsigned line)
 		sp__fiojob_complain(j, line, text, "is before the first section");
 	else if (sp__fiojob_ignored(text, n))
 		ignore(j, text, n);
+	else if (sp__fiojob_output(text, n))
+		sp__fiojob_complain(j, line, text, "asks for output that aiobench does not write");
 	else if (!k)
 		sp__fiojob_complain(j, line, text, "is not supported");
 	else if (value && strchr(value, '$'))

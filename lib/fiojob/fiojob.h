@@ -15,9 +15,12 @@ enum sp__fioengine { SP__FIO_URING, SP__FIO_AIO, SP__FIO_SYNC, SP__FIO_NULL };
 /* The values of one job. Times in ns, sizes in bytes. */
 struct sp__fiovalues {
 	bool time_based, direct, invalidate, stonewall, fixed_buffers, register_files;
-	int rw;	      /* enum sp_bench_rw */
-	double mix;   /* share of reads if rw is mixed */
-	double theta; /* 0: uniform */
+	bool norandommap, group_reporting;
+	bool scaled;	  /* a line of this section has used kb_base */
+	uint32_t kb_base; /* 1024 or 1000 */
+	int rw;		  /* enum sp_bench_rw */
+	double mix;	  /* share of reads if rw is mixed */
+	double theta;	  /* 0: uniform */
 	uint32_t bytes;
 	uint64_t size, io_size, offset;
 	double size_share; /* share of the file in place of size; 0: none */
@@ -34,6 +37,8 @@ struct sp__fiovalues {
 const struct sp__setting *sp__fiojob_key(const char *name, size_t len);
 /* True for a key without effect in this program. */
 bool sp__fiojob_ignored(const char *name, size_t len);
+/* True for a key that asks for output that this program does not write. */
+bool sp__fiojob_output(const char *name, size_t len);
 /* Returns the name of the engine in a measurement. */
 const char *sp__fiojob_engine(const struct sp__fiovalues *v);
 extern const struct sp__fiovalues sp__fiojob_defaults;

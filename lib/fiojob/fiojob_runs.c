@@ -33,6 +33,8 @@ static const char *differs(const struct sp__fiovalues *a, const struct sp__fiova
 	if (a->batch_submit != b->batch_submit || a->batch_min != b->batch_min ||
 	    a->batch_max != b->batch_max)
 		return "its batches differ from those of the first job";
+	if (a->group_reporting != b->group_reporting)
+		return "group_reporting differs from that of the first job";
 	if (a->seed != b->seed)
 		return "randseed differs from that of the first job";
 	if ((!*a->filename && !*a->directory) != (!*b->filename && !*b->directory))
@@ -108,12 +110,15 @@ static struct sp_bench_class *add_class(struct sp__fiorun *r, const struct sp__f
 		.range_bytes = v->size,
 		.range_share = v->size_share,
 		.total_bytes = total_bytes(v),
+		.fio_passes = true,
 	};
 	sp_bench_class_rw(c, v->rw);
 	if (c->reads > 0 && c->reads < 1)
 		c->reads = v->mix;
 	if (c->pattern == SP_BENCH_RANDOM && v->theta > 0)
 		c->pattern = SP_BENCH_ZIPF;
+	else if (c->pattern == SP_BENCH_RANDOM && !v->norandommap)
+		c->pattern = SP_BENCH_SHUFFLED;
 	return c;
 }
 

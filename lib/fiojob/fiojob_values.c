@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the keys of a job and their values by fio's rules: "k", "kb" and "kib" are all 1024; a time
- * without a unit is in seconds.
+ * Reads the keys of a job and their values by fio's rules.
+ *
+ * Units: "k", "ki" and "kb" are kb_base, which is 1024 by default, and "kib" is the other one of
+ * 1024 and 1000.  A time without a unit is in seconds.  fio ignores decimals ("1.5g" is 1 byte),
+ * so they are refused.
  */
 #include <string.h>
 #include "base/keyval.h"
@@ -17,31 +20,34 @@ const struct sp__fiovalues sp__fiojob_defaults = {
 	.invalidate = true,
 	.batch_submit = 1,
 	.seed = 1,
+	.kb_base = 1024,
 	.cmdprio_class = SP_BENCH_RT,
 };
 
 #define KIB UINT64_C(1024)
+#define KB UINT64_C(1000)
 #define SECOND UINT64_C(1000000000)
+#define PREFIX(name, base, other)                                                                  \
+	{ name, base }, { name "i", base }, { name "b", base },                                    \
+	{                                                                                          \
+		name "ib", other                                                                   \
+	}
+#define SIZES(b, o)                                                                                \
+	{                                                                                          \
+		{ "", 1 }, { "b", 1 }, PREFIX("k", b, o), PREFIX("m", b *b, o *o),                 \
+			PREFIX("g", b *b *b, o *o *o), PREFIX("t", b *b *b *b, o *o *o *o),        \
+			PREFIX("p", b *b *b *b *b, o *o *o *o *o),                                 \
+		{                                                                                  \
+			NULL, 0                                                                    \
+		}                                                                                  \
+	}
 
-static const struct sp__unit sizes[] = {
-	{ "ki", KIB },	     { "mi", KIB << 10 },  { "gi", KIB << 20 },
-	{ "ti", KIB << 30 }, { "pi", KIB << 40 },  { "pib", KIB << 40 },
-	{ "", 1 },	     { "b", 1 },	   { "k", KIB },
-	{ "kb", KIB },	     { "kib", KIB },	   { "m", KIB << 10 },
-	{ "mb", KIB << 10 }, { "mib", KIB << 10 }, { "g", KIB << 20 },
-	{ "gb", KIB << 20 }, { "gib", KIB << 20 }, { "t", KIB << 30 },
-	{ "tb", KIB << 30 }, { "tib", KIB << 30 }, { "p", KIB << 40 },
-	{ "pb", KIB << 40 }, { "pib", KIB << 40 }, { NULL, 0 }
-};
+static const struct sp__unit sizes_1024[] = SIZES(KIB, KB), sizes_1000[] = SIZES(KB, KIB);
 static const struct sp__unit times[] = { { "", SECOND },	  { "s", SECOND },
 					 { "ms", 1000000 },	  { "us", 1000 },
 					 { "msec", 1000000 },	  { "usec", 1000 },
 					 { "m", 60 * SECOND },	  { "h", 3600 * SECOND },
 					 { "d", 86400 * SECOND }, { NULL, 0 } };
-/* Suffixes of a rate, in billionths; k is 1024 here, too. */
-static const struct sp__unit counts[] = {
-	{ "", SECOND }, { "k", KIB *SECOND }, { "m", (KIB << 10) * SECOND }, { NULL, 0 }
-};
 static const struct sp_enum_value engines[] = { { "io_uring", SP__FIO_URING },
 						{ "libaio", SP__FIO_AIO },
 						{ "sync", SP__FIO_SYNC },
@@ -93,23 +99,97 @@ static bool set_name(void *values, const char *text)
 	return *text;
 }
 
+/* Parses a whole number of bytes or of something else in units of kb_base. */
+static bool whole(struct sp__fiovalues *v, const char *text, uint64_t min, uint64_t max,
+		  uint64_t *n)
+{
+	v->scaled = true;
+	return !strchr(text, '.') &&
+	       sp__number_parse(text, v->kb_base == 1000 ? sizes_1000 : sizes_1024, min, max, n);
+}
+
 static bool set_size(void *values, const char *text)
 {
 	struct sp__fiovalues *v = values;
 	uint64_t n;
 
 	if (strchr(text, '%')) {
-		if (!sp__number_parse(text, sp__unit_percent, 10000000, 1000000000, &n))
+		if (strchr(text, '.') ||
+		    !sp__number_parse(text, sp__unit_percent, 10000000, 1000000000, &n))
 			return false;
 		v->size = 0;
 		v->size_share = (double)n / 1e9;
 		return true;
 	}
-	if (!sp__number_parse(text, sizes, 0, INT64_MAX, &n))
+	if (!whole(v, text, 0, INT64_MAX, &n))
 		return false;
 	v->size = n;
 	v->size_share = 0;
 	return true;
+}
+
+static bool set_io_size(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+
+	return whole(v, text, 0, INT64_MAX, &v->io_size);
+}
+
+static bool set_offset(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+
+	return whole(v, text, 0, INT64_MAX, &v->offset);
+}
+
+static bool set_block(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+	uint64_t n;
+
+	if (!whole(v, text, 1, 1 << 30, &n))
+		return false;
+	v->bytes = (uint32_t)n;
+	return true;
+}
+
+static bool set_rate(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+	uint64_t n;
+
+	if (!whole(v, text, 0, SECOND, &n))
+		return false;
+	v->rate = (double)n;
+	return true;
+}
+
+/* fio applies kb_base to all lines of its section, this parser to those after it. */
+static bool set_kb_base(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+	uint64_t n;
+
+	if (!sp__number_parse(text, sp__unit_none, 1000, 1024, &n) || (n != 1000 && n != 1024) ||
+	    (v->scaled && n != v->kb_base))
+		return false;
+	v->kb_base = (uint32_t)n;
+	return true;
+}
+
+static bool set_time(const char *text, uint64_t *ns)
+{
+	return !strchr(text, '.') && sp__number_parse(text, times, 0, INT64_MAX, ns);
+}
+
+static bool set_runtime(void *values, const char *text)
+{
+	return set_time(text, &((struct sp__fiovalues *)values)->runtime_ns);
+}
+
+static bool set_ramp(void *values, const char *text)
+{
+	return set_time(text, &((struct sp__fiovalues *)values)->ramp_ns);
 }
 
 static bool set_buffered(void *values, const char *text)
@@ -171,10 +251,10 @@ static bool set_prio(void *values, const char *text)
 
 #define AT(member) SP__KEY_AT(struct sp__fiovalues, member)
 #define RW "read, write, rw, randread, randwrite or randrw"
-#define BLOCK "one size up to 1g", SP__KEY_NUMBER, AT(bytes), 1, 1 << 30, sizes
-#define SIZE "a size in bytes", SP__KEY_NUMBER
+#define BLOCK "one size up to 1g, without decimals", .set = set_block
+#define SIZE "a size in bytes, without decimals"
 #define NUMBER "a number that can be used", SP__KEY_NUMBER
-#define TIME "a time that can be used", SP__KEY_NUMBER
+#define TIME "a time that can be used, without decimals"
 #define PERCENT "a percentage", SP__KEY_REAL
 #define OFF "0 or none: others are not supported"
 #define FLAG "0 or 1", SP__KEY_FLAG
@@ -183,9 +263,11 @@ static const struct sp__setting keys[] = {
 	{ "readwrite", RW, .set = set_rw },
 	{ "bs", BLOCK },
 	{ "blocksize", BLOCK },
-	{ "size", "a size in bytes, or a percentage such as 50%", .set = set_size },
-	{ "io_size", SIZE, AT(io_size), 0, INT64_MAX, sizes },
-	{ "offset", SIZE, AT(offset), 0, INT64_MAX, sizes },
+	{ "size", "a size in bytes or a percentage, without decimals", .set = set_size },
+	{ "io_size", SIZE, .set = set_io_size },
+	{ "io_limit", SIZE, .set = set_io_size },
+	{ "offset", SIZE, .set = set_offset },
+	{ "kb_base", "1000 or 1024, before the first size of its section", .set = set_kb_base },
 	{ "filename", "one file, without : and \\", .set = set_filename },
 	{ "directory", "one folder, without : and \\", .set = set_directory },
 	{ "name", "a name", .set = set_name },
@@ -198,15 +280,16 @@ static const struct sp__setting keys[] = {
 	{ "ioengine", "io_uring, libaio, sync, psync, pread or null", SP__KEY_WORD, AT(engine),
 	  .words = engines },
 	{ "direct", FLAG, AT(direct) },
-	{ "runtime", TIME, AT(runtime_ns), 0, INT64_MAX, times },
+	{ "runtime", TIME, .set = set_runtime },
 	{ "time_based", FLAG, AT(time_based) },
-	{ "ramp_time", TIME, AT(ramp_ns), 0, INT64_MAX, times },
+	{ "norandommap", FLAG, AT(norandommap) },
+	{ "group_reporting", FLAG, AT(group_reporting) },
+	{ "ramp_time", TIME, .set = set_ramp },
 	{ "rwmixread", PERCENT, AT(mix), 0, 1000000000, sp__unit_percent },
 	{ "rwmixwrite", PERCENT, .set = set_mix_write },
 	{ "random_distribution", "random or zipf:THETA", .set = set_distribution },
 	{ "randseed", NUMBER, AT(seed) },
-	{ "rate_iops", "a number that can be used", SP__KEY_REAL, AT(rate), 0, 1000000000 * SECOND,
-	  counts },
+	{ "rate_iops", "a number up to 1000000000, without decimals", .set = set_rate },
 	{ "prioclass", NUMBER, AT(prioclass), 0, SP_BENCH_IDLE },
 	{ "prio", NUMBER, .set = set_prio },
 	{ "cmdprio_percentage", PERCENT, AT(cmdprio_share), 0, 1000000000, sp__unit_percent },
@@ -235,14 +318,18 @@ static const struct sp__setting keys[] = {
 
 /* Keys without effect in this program. */
 static const char ignored[] =
-	"group_reporting thread description norandommap randrepeat allrandrepeat "
-	"refill_buffers scramble_buffers new_group write_bw_log write_lat_log write_iops_log "
-	"write_hist_log log_avg_msec log_hist_msec log_hist_coarseness log_max_value "
-	"log_offset log_compression log_compression_cpus log_store_compressed log_unix_epoch "
-	"log_entries per_job_logs bwavgtime iopsavgtime lat_percentiles clat_percentiles "
-	"slat_percentiles percentile_list significant_figures disable_lat disable_clat "
-	"disable_slat disable_bw_measurement gtod_reduce clocksource unified_rw_reporting "
-	"unit_base stats create_serialize create_fsync create_on_open";
+	"thread description randrepeat allrandrepeat refill_buffers scramble_buffers "
+	"disable_lat disable_clat disable_slat disable_bw_measurement gtod_reduce clocksource "
+	"create_serialize create_fsync create_on_open";
+
+/* Keys that describe output of fio that this program does not write. */
+static const char output[] =
+	"write_bw_log write_lat_log write_iops_log write_hist_log write_iolog log_avg_msec "
+	"log_hist_msec log_hist_coarseness log_max_value log_offset log_compression "
+	"log_compression_cpus log_store_compressed log_unix_epoch log_alternate_epoch "
+	"log_alternate_epoch_clock_id log_entries per_job_logs bwavgtime iopsavgtime "
+	"lat_percentiles clat_percentiles slat_percentiles percentile_list significant_figures "
+	"unified_rw_reporting unit_base stats new_group";
 
 const struct sp__setting *sp__fiojob_key(const char *name, size_t len)
 {
@@ -252,4 +339,9 @@ const struct sp__setting *sp__fiojob_key(const char *name, size_t len)
 bool sp__fiojob_ignored(const char *name, size_t len)
 {
 	return sp__word_among(name, len, ignored);
+}
+
+bool sp__fiojob_output(const char *name, size_t len)
+{
+	return sp__word_among(name, len, output);
 }

@@ -67,7 +67,7 @@ static void defaults(void)
 
 static void rates(void)
 {
-	ok(one("rate_iops=1k")->rate == 1024 && one("rate_iops=1.5k")->rate == 1536 &&
+	ok(one("rate_iops=1k")->rate == 1024 && one("rate_iops=2kib")->rate == 2000 &&
 		   one("rate_iops=500")->rate == 500,
 	   "a rate can count in units of 1024, as in fio");
 }
@@ -78,7 +78,7 @@ static void values(void)
 		const char *text;
 		uint64_t bytes;
 	} sizes[] = { { "512", 512 },	  { "4k", 4096 },    { "4K", 4096 },	  { "4kb", 4096 },
-		      { "4kib", 4096 },	  { "1m", 1 << 20 }, { "1MiB", 1 << 20 }, { "8192b", 8192 },
+		      { "4kib", 4000 },	  { "1m", 1 << 20 }, { "1MiB", 1000000 }, { "8192b", 8192 },
 		      { "1mi", 1 << 20 }, { "4Ki", 4096 } };
 	static const struct {
 		const char *text;
@@ -101,6 +101,16 @@ static void values(void)
 		ok(nlines == 0 && o.runtime_ns == times[i].ns, "%s is %llu ns", text,
 		   (unsigned long long)times[i].ns);
 	}
+	read_job("[global]\nkb_base=1000\n[j]\nbs=1k\noffset=1kib\nrate_iops=2k\nsize=1m\n[k]\n"
+		 "kb_base=1024\nbs=1k\noffset=1kib\nsize=1m\n");
+	c = o.classes;
+	ok(nlines == 0 && c[0].bytes == 1000 && c[0].offset_bytes == 1024 && c[0].rate == 2000 &&
+		   c[0].range_bytes == 1000000 && c[1].bytes == 1024 && c[1].offset_bytes == 1000 &&
+		   c[1].range_bytes == 1 << 20,
+	   "kb_base is that of each section");
+	ok(one("rw=randread")->pattern == SP_BENCH_SHUFFLED &&
+		   one("rw=randread\nnorandommap")->pattern == SP_BENCH_RANDOM,
+	   "random offsets come once per pass, except with norandommap");
 	c = one("rw=randrw\nrwmixwrite=30\nrandom_distribution=zipf:1.2\noffset=1m\nrandseed=9");
 	ok(nlines == 0 && fabs(c->reads - 0.7) < 1e-9 && c->pattern == SP_BENCH_ZIPF &&
 		   c->theta == 1.2 && c->offset_bytes == 1 << 20 && o.seed == 9 &&
@@ -177,15 +187,16 @@ static void runs(void)
 	ok(o.nclasses == 3 && o.ntargets == 2 && !o.buffered && o.runtime_ns == 3000000000 &&
 		   !strcmp(o.classes[1].name, "b.1") && !strcmp(o.classes[2].name, "c"),
 	   "jobs without stonewall join the last run");
+	read_job("[globals]\nbs=8k\n[a]\nsize=1m\n");
+	ok(o.nclasses == 1 && o.classes[0].bytes == 8192, "[globals] is [global], as in fio");
 	read_job("[global]\nstonewall\n[a]\n[b]\nstonewall=0\n");
 	ok(sp_fiojob_runs(job) == 1 && o.nclasses == 2, "it can be switched off again");
 }
 
 static void ignored(void)
 {
-	read_job(
-		"[global]\ngroup_reporting\n[a]\nwrite_bw_log=${X}\nthread=1\ngroup_reporting=0\n");
-	ok(nlines == 0 && !strcmp(sp_fiojob_ignored(job), "group_reporting, write_bw_log, thread"),
+	read_job("[global]\nrandrepeat=1\n[a]\nrandrepeat=${X}\nthread=1\nrandrepeat=0\n");
+	ok(nlines == 0 && !strcmp(sp_fiojob_ignored(job), "randrepeat, thread"),
 	   "keys that change nothing are noted once");
 	read_job("[a]\nverify=0\nfsync=0\nloops=1\nnrfiles=1\n");
 	ok(nlines == 0 && !*sp_fiojob_ignored(job), "keys that are off are not noted");
@@ -218,6 +229,21 @@ static void not_understood(void)
 		   only("[j]\nfsync=8\n", 2, "not supported") && only("[j]\nloops=2\n", 2, "1"),
 	   "keys that change what is measured");
 	ok(only("[j]\nexitall\n", 2, "not supported"), "others of this kind");
+	ok(only("[j]\nwrite_lat_log=x\n", 2, "asks for output") &&
+		   only("[j]\nlog_avg_msec=5\n", 2, "asks for output") &&
+		   only("[j]\npercentile_list=5\n", 2, "asks for output"),
+	   "keys that ask for output");
+	ok(only("[j]\nsize=1.5g\n", 2, "without decimals") &&
+		   only("[j]\nsize=33.3%\n", 2, "without decimals") &&
+		   only("[j]\nsize=1m\nbs=1.5k\n", 3, "without decimals") &&
+		   only("[j]\nsize=1m\nrate_iops=1.5k\n", 3, "without decimals") &&
+		   only("[j]\nsize=1m\nruntime=1.5s\n", 3, "without decimals"),
+	   "decimals, which fio ignores");
+	ok(only("[j]\nsize=1m\nkb_base=1000\n", 3, "before the first size"),
+	   "a base after a size that depends on it");
+	ok(only("[j]\nkb_base=512\n", 2, "1000 or 1024"), "another base");
+	ok(only("[a]\ngroup_reporting\nsize=1m\n[b]\n", 4, "group_reporting differs"),
+	   "a group of some jobs");
 	ok(only("[global]\nsize=1m\n[a]\n[b]\nrandseed=3\n", 4, "randseed"),
 	   "jobs with different seeds");
 	ok(only("[a]\nsize=1m\n[b]\nruntime=1\n", 3, "its time differs"),

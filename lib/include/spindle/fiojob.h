@@ -7,25 +7,31 @@
  * the next run.
  *
  * Supported keys, in jobs and in [global] before them: rw or readwrite, bs or blocksize, size
- * (bytes or a percentage of the file), io_size, offset, filename (one), directory, name, iodepth,
- * numjobs, ioengine (io_uring, libaio, sync, psync, pread, null), direct, buffered, invalidate,
- * runtime, time_based, ramp_time, rwmixread, rwmixwrite, random_distribution (random, zipf:THETA),
- * randseed, rate_iops, prioclass, prio, cmdprio_percentage, cmdprio_class, cmdprio, iodepth_batch
- * or iodepth_batch_submit, iodepth_batch_complete_min, iodepth_batch_complete_max, fixedbufs,
- * registerfiles, stonewall or wait_for_previous.  Defaults are those of fio: rw=read, bs=4k,
- * iodepth=1, ioengine=psync, direct=0, invalidate=1.
+ * (bytes or a percentage of the file), io_size or io_limit, offset, kb_base, filename (one),
+ * directory, name, iodepth, numjobs, ioengine (io_uring, libaio, sync, psync, pread, null),
+ * direct, buffered, invalidate, runtime, time_based, ramp_time, rwmixread, rwmixwrite,
+ * random_distribution (random, zipf:THETA), randseed, rate_iops, prioclass, prio,
+ * cmdprio_percentage, cmdprio_class, cmdprio, iodepth_batch or iodepth_batch_submit,
+ * iodepth_batch_complete_min, iodepth_batch_complete_max, fixedbufs, registerfiles, stonewall
+ * or wait_for_previous.  Defaults are those of fio: rw=read, bs=4k, iodepth=1, ioengine=psync,
+ * direct=0, invalidate=1.
+ *
+ * Units are those of fio: with kb_base 1024, the default, k, ki and kb are 1024 and kib is 1000;
+ * with kb_base 1000 it is the other way round.  kb_base holds for the lines after it, so it is
+ * refused after a size of its section.  Numbers have no decimals, which fio ignores.
  *
  * A job ends after io_size bytes, by default after one pass over its size or its file, and at the
  * latest after runtime.  With time_based and runtime it ends after runtime. numjobs=N makes N
  * classes, each with its own offsets and its own end.  With directory and without filename the
- * files are DIRECTORY/NAME.I.0, with I from 0 to numjobs - 1.  Random offsets are drawn
- * independently, as with norandommap.
+ * files are DIRECTORY/NAME.I.0, with I from 0 to numjobs - 1.  The number of requests is that of
+ * fio (fio_passes).  Random offsets come once per pass, or independently with norandommap.
  *
- * Keys that change neither the requests nor their timing (logs, report formats, buffer contents,
- * norandommap, thread and similar ones) are ignored.  Keys that switch something off (verify=0,
- * fsync=0, thinktime=0, loops=1 and similar ones) are supported with that value only.  Unsupported
- * lines are all others, unsupported values, and jobs of one run that differ where a measurement has
- * one value for all.
+ * Keys that change neither the requests nor their timing (buffer contents, thread and similar ones)
+ * are ignored.  Keys that ask for output (logs, percentiles) are not supported, except
+ * group_reporting: the total is the report of the group.  Keys that switch something off
+ * (verify=0, fsync=0, thinktime=0, loops=1 and similar ones) are supported with that value only.
+ * Unsupported lines are all others, unsupported values, and jobs of one run that differ where a
+ * measurement has one value for all.
  *
  * Thread rule: a job belongs to one thread.
  */
