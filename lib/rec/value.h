@@ -20,6 +20,7 @@
 #pragma once
 
 #include <spindle/error.h>
+#include "rec/fields.h"
 
 /*
  * A row X(IDENTIFIER, name, kind, bytes) for each type of cubes.  A kind is NumPy's letter: opaque,
@@ -114,6 +115,14 @@ static inline enum sp__value_fit sp__value_read(const struct sp__value_type *t, 
 
 	return sp__value_take(t, text, n, value, &canonical);
 }
+
+/*
+ * True if a text is a number that f64 holds: printed with the digits of the text, at most 17, it is
+ * the same number.  Blanks can be around the text.
+ */
+bool sp__value_f64_holds(const char *text, size_t n);
+/* Returns the text without the blanks around it. */
+struct sp__slice sp__value_trim(const char *text, size_t n);
 
 /* Checks a value that was not read from text, such as one of a binary record; not for text. */
 enum sp__value_fit sp__value_check(const struct sp__value_type *t, const void *value);

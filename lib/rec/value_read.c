@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads values of tables from text (value.h). */
+#include <stdio.h>
 #include <string.h>
 #include "base/readfloat.h"
 #include "rec/calendar.h"
 #include "rec/numeral.h"
 #include "rec/value.h"
 #include "rec/value_impl.h"
+
+#define F64_DIGITS 17 /* give each f64 back */
 
 /*
  * Changes the units of the number in the text to 10^-places.  False: that is not exact, or too
@@ -156,20 +159,72 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
+struct sp__slice sp__value_trim(const char *text, size_t n)
+{
+	while (n && is_blank(*text)) {
+		text++;
+		n--;
+	}
+	while (n && is_blank(text[n - 1]))
+		n--;
+	return (struct sp__slice){ text, n };
+}
+
+/* Copies the digits of a number from the first to the last that is not 0.  False: too many. */
+static bool copy_digits(const struct sp__slice *s, char digits[F64_DIGITS + 1], size_t *n)
+{
+	size_t zeros = 0;
+
+	*n = 0;
+	for (const char *p = s->p, *end = p + s->n; p < end && (*p | 32) != 'e'; p++) {
+		if (*p < '0' || *p > '9' || (*p == '0' && !*n))
+			continue;
+		if (*p == '0') {
+			zeros++;
+			continue;
+		}
+		if (*n + zeros >= F64_DIGITS)
+			return false;
+		memset(digits + *n, '0', zeros);
+		*n += zeros;
+		digits[(*n)++] = *p;
+		zeros = 0;
+	}
+	return true;
+}
+
+bool sp__value_f64_holds(const char *text, size_t n)
+{
+	const struct sp__slice s = sp__value_trim(text, n);
+	char digits[F64_DIGITS + 1], printed[SP__VALUE_SPACE];
+	const char *p = printed;
+	size_t count;
+	double v;
+
+	if (sp__read_f64(s.p, s.n, &v) || !copy_digits(&s, digits, &count))
+		return false;
+	if (count)
+		snprintf(printed, sizeof(printed), "%.*e", (int)count - 1, v);
+	for (size_t i = 0; i < count; p++) { /* the point depends on the locale */
+		if (*p < '0' || *p > '9')
+			continue;
+		if (*p != digits[i++])
+			return false;
+	}
+	return true;
+}
+
 enum sp__value_fit sp__value_take(const struct sp__value_type *t, const char *text, size_t n,
 				  void *value, bool *canonical)
 {
 	enum sp__value_fit fit = take(t, text, n, value, canonical);
-	const char *p = text, *end = text + n;
+	struct sp__slice trimmed;
 
 	if (fit != SP__VALUE_MALFORMED || t->kind == 'c')
 		return fit;
-	while (p < end && is_blank(*p))
-		p++;
-	while (p < end && is_blank(end[-1]))
-		end--;
-	if (p == text && end == text + n)
+	trimmed = sp__value_trim(text, n);
+	if (trimmed.n == n)
 		return fit;
 	*canonical = false;
-	return take(t, p, (size_t)(end - p), value, canonical);
+	return take(t, trimmed.p, trimmed.n, value, canonical);
 }

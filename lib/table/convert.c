@@ -1,14 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts a table: writes its records to a new one, perhaps in another layout.
+ * Converts a table: writes its records to a new one, perhaps in another layout or with other types.
  *
  * Deleted records, texts that were replaced and free cells stay behind.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "table/arrange.h"
 #include "table/change/copy.h"
+#include "table/schema/schema_text.h"
 #include "table/state.h"
+
+/* Changes the types of columns to those that the caller wants. */
+static int set_types(struct sp__table_schema *s, const char *types, const char *path,
+		     struct sp_errinfo *err)
+{
+	struct sp__table_schema wanted = { 0 };
+	int rc = sp__schema_list_parse(&wanted, types, err);
+
+	for (uint32_t i = 0; !rc && i < wanted.n; i++) {
+		const struct sp__table_column *w = &wanted.columns[i];
+		int at = sp__table_schema_find(s, w->name, strlen(w->name));
+		struct sp__table_column *c = &s->columns[at < 0 ? 0 : at];
+
+		if (at < 0) {
+			rc = sp__errf(err, SP_ESYNTAX, "convert", path, -1,
+				      "there is no column '%.64s': '%.64s' is the nearest name",
+				      w->name,
+				      sp__table_schema_nearest(s, w->name, strlen(w->name)));
+			continue;
+		}
+		if (s->style.format == SP_TABLE_FIXED &&
+		    (w->type.kind == 't' || w->type.kind == 'w'))
+			rc = sp__errf(err, SP_ESYNTAX, "convert", path, -1,
+				      "column '%.64s': a text has no fixed length: choose char(N)",
+				      w->name);
+		c->not_null = c->not_null || w->not_null;
+		if (sp__value_type_same(&c->type, &w->type))
+			continue;
+		sp__dictionary_free(&c->words);
+		free(c->arrow);
+		c->arrow = NULL;
+		c->type = w->type;
+		c->bounds = sp__table_type_bounded(&c->type);
+		c->words.budget = s->budget;
+	}
+	sp__table_schema_free(&wanted);
+	return rc;
+}
 
 /* Creates the new table. */
 static int create(struct sp__tablefile *to, struct sp__tablefile *from, const char *path,
@@ -30,7 +70,9 @@ static int create(struct sp__tablefile *to, struct sp__tablefile *from, const ch
 		rc = -ENOMEM;
 	if (rc)
 		(void)sp__err(err, rc, "convert", from->path, -1);
-	else if (o->layout == SP_TABLE_AUTO)
+	else if (o->types)
+		rc = set_types(&schema, o->types, from->path, err);
+	if (!rc && o->layout == SP_TABLE_AUTO)
 		rc = sp__table_mean_texts(from, means, err);
 	if (!rc)
 		rc = sp__table_arrange(&layout, &lanemap, &asked, o, err);
@@ -45,7 +87,7 @@ static int create(struct sp__tablefile *to, struct sp__tablefile *from, const ch
 }
 
 static int copy(struct sp__tablefile *from, struct sp__tablefile *to, struct sp_table_stats *stats,
-		struct sp_errinfo *err)
+		const char *types, struct sp_errinfo *err)
 {
 	int rc = sp__copy_records(from, to, stats, err);
 
@@ -54,7 +96,7 @@ static int copy(struct sp__tablefile *from, struct sp__tablefile *to, struct sp_
 	stats->records_matched = stats->records_written = to->superblock.records;
 	stats->cells_written = to->cells_written;
 	stats->output_bytes = to->map.end * to->layout.cell_bytes;
-	stats->exact = !from->superblock.deleted;
+	stats->exact = !from->superblock.deleted && !types;
 	return rc ? rc : sp__tablefile_publish(to, err);
 }
 
@@ -77,7 +119,7 @@ int sp_table_convert(struct sp_table *t, const char *output, const struct sp_tab
 		return rc;
 	rc = create(&to, &t->file, output, opts, err);
 	if (!rc)
-		rc = copy(&t->file, &to, stats, err);
+		rc = copy(&t->file, &to, stats, opts->types, err);
 	sp__env_note_io(&stats->run, &to.io);
 	sp__tablefile_note(&t->file, &stats->run);
 	if (to.path)

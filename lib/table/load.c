@@ -45,8 +45,9 @@ static int check_options(const struct sp__tableload *l, size_t ninputs)
 	    (separator == '\n' || separator == '\r' || separator == '"'))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
 				"a quote, a newline or a carriage return cannot separate fields");
-	if (o->null_text && (strpbrk(o->null_text, "\"\r\n") || strchr(o->null_text, separator) ||
-			     o->format == SP_TABLE_FIXED))
+	if (o->null_text &&
+	    ((strpbrk(o->null_text, "\"\r\n") && strcmp(o->null_text, SP__NULL_QUOTED) != 0) ||
+	     strchr(o->null_text, separator) || o->format == SP_TABLE_FIXED))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
 				"a spelling of NULL is a whole field of text, without quotes");
 	if (o->format == SP_TABLE_FIXED && (o->header || !o->record_bytes))
@@ -209,6 +210,8 @@ static int load_and_publish(struct sp__tableload *l)
 		note(l);
 		rc = sp__tablefile_publish(l->file, l->err);
 	}
+	if (!rc)
+		sp__tableload_tell_types(l);
 	return rc;
 }
 

@@ -93,6 +93,8 @@ SP_MUST_CHECK int sp__tableload_sample(struct sp__tableload *l);
 void sp__tableload_drop_kept(struct sp__tableload *l);
 /* sampling.c: decides on the schema.  whole: the sample has all records. */
 SP_MUST_CHECK int sp__tableload_resolve(struct sp__tableload *l, bool whole);
+/* sampling.c: tells the caller of the types that do not keep spellings, or that lack numbers. */
+void sp__tableload_tell_types(const struct sp__tableload *l);
 /* Adds the bytes of the inputs, and the requests of reading and writing, to the statistics. */
 void sp__tableload_note_io(const struct sp__tableload *l);
 /* Prints the header that a scan of the table gives. */

@@ -32,6 +32,7 @@ static int value_error(const struct sp__tableload *l, const struct sp__textchunk
 	const struct sp__table_column *c = &l->file->schema.columns[e->column];
 	const char *input = l->source.opts.inputs[l->input];
 	char type[SP__VALUE_TYPE_TEXT + 1], wider[SP__VALUE_TYPE_TEXT + 1];
+	const bool old = !l->file->creating; /* a table that gets further records */
 	struct sp__value_type other;
 
 	type[sp__value_type_print(&c->type, type)] = '\0';
@@ -44,14 +45,22 @@ static int value_error(const struct sp__tableload *l, const struct sp__textchunk
 				"%s: column '%.64s': a text begins with the byte 0xFF, which "
 				"stands for NULL: a table cannot have it",
 				place, c->name);
+	if (e->fault == SP__TEXTCHUNK_SPELLING || e->fault == SP__TEXTCHUNK_ROUNDED)
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"%s: column '%.64s': '%.*s' is %s %s; type text would do", place,
+				c->name, (int)sp__min(e->bytes, TEXT_SHOWN), e->text,
+				e->fault == SP__TEXTCHUNK_ROUNDED ? "rounded by"
+								  : "spelled in another way than",
+				type);
 	other = sp__value_type_wider(&c->type, e->text, e->bytes);
 	wider[sp__value_type_print(&other, wider)] = '\0';
 	return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
-			"%s: column '%.64s': '%.*s' %s %s; type %s would do", place, c->name,
-			(int)sp__min(e->bytes, TEXT_SHOWN), e->text,
+			"%s: column '%.64s': '%.*s' %s %s; type %s would do%s%.64s%s%s%s", place,
+			c->name, (int)sp__min(e->bytes, TEXT_SHOWN), e->text,
 			e->fault == SP__TEXTCHUNK_WORDS ? "is one word too many for"
 							: reasons[e->fit],
-			type, wider);
+			type, wider, old ? ": xtable convert --types=" : "", old ? c->name : "",
+			old ? ":" : "", old ? wider : "", old ? " TABLE OUT" : "");
 }
 
 /* Describes the first value of a column that had none in the sample. */

@@ -198,6 +198,16 @@ static int put_values(struct sp__tableload *l, struct sp__loadslot *slot)
 	return rc;
 }
 
+/* Notes inferred columns whose values were spelled in another way than they are written. */
+static void note_respelled(struct sp__tableload *l, const struct sp__textchunk *c)
+{
+	enum sp__infer_note *notes = l->resolved.notes;
+
+	for (uint32_t i = 0; notes && i < l->file->schema.n; i++)
+		if (c->columns[i].respelled && notes[i] == SP__INFER_CANONICAL)
+			notes[i] = SP__INFER_RESPELLED;
+}
+
 /* Puts the values of all records in the text of a slot. */
 static int put_text(struct sp__tableload *l, struct sp__loadslot *slot)
 {
@@ -211,6 +221,7 @@ static int put_text(struct sp__tableload *l, struct sp__loadslot *slot)
 	}
 	if (!rc && c->error.fault)
 		rc = sp__tableload_chunk_error(l, c);
+	note_respelled(l, c);
 	l->lines += c->lines;
 	l->inexact |= c->inexact;
 	l->other_ends += c->other_ends;

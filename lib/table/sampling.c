@@ -13,6 +13,7 @@
  *
  * Memory: a quarter of it for the text that is kept.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ void sp__tableload_begin_sample(struct sp__tableload *l)
 	l->sample = (struct sp__sample){ .separator = l->format.separator,
 					 .null_text = l->opts->null_text ? l->opts->null_text : "",
 					 .csv = l->format.kind == SP_REC_CSV,
+					 .exact = l->opts->exact,
 					 .words_bytes = l->memory / 32,
 					 .budget = &l->env.budget,
 					 .err = l->err };
@@ -59,6 +61,8 @@ int sp__tableload_resolve(struct sp__tableload *l, bool whole)
 		.input = l->opts->format == SP_TABLE_FIXED ? l->path : l->source.opts.inputs[0],
 		.sample = l->opts->format == SP_TABLE_FIXED ? NULL : &l->sample,
 		.whole = whole,
+		.again = l->source.again,
+		.exact = l->opts->exact,
 	};
 
 	sp__resolved_free(&l->resolved);
@@ -239,4 +243,29 @@ int sp__tableload_sample(struct sp__tableload *l)
 	if (rc < 0)
 		return rc;
 	return sp__tableload_resolve(l, rc == SP_END && !l->sample.wrong);
+}
+
+void sp__tableload_tell_types(const struct sp__tableload *l)
+{
+	const struct sp__table_schema *s = l->file ? &l->file->schema : &l->resolved.schema;
+	char type[SP__VALUE_TYPE_TEXT + 1], text[SP__COLUMN_NAME_MAX + 256];
+
+	for (uint32_t i = 0; l->opts->note && l->resolved.notes && i < s->n; i++) {
+		const struct sp__table_column *c = &s->columns[i];
+
+		type[sp__value_type_print(&c->type, type)] = '\0';
+		if (l->resolved.notes[i] == SP__INFER_RESPELLED)
+			snprintf(text, sizeof(text),
+				 "column '%s' is stored as %s: spellings of its values are not "
+				 "kept; --exact keeps text",
+				 c->name, type);
+		else if (l->resolved.notes[i] == SP__INFER_TOO_LONG)
+			snprintf(text, sizeof(text),
+				 "column '%s' is stored as %s: its numbers have too many digits "
+				 "for f64 and dec64; --types NAME:f64 rounds them",
+				 c->name, type);
+		else
+			continue;
+		l->opts->note(l->opts->note_arg, text);
+	}
 }

@@ -78,6 +78,8 @@ int sp_table_schema_text(const char *const *inputs, size_t ninputs,
 		rc = sp__err(l.err, -ENOMEM, "allocate", NULL, -1);
 	if (!rc)
 		rc = sink(arg, text.data, text.bytes);
+	if (!rc)
+		sp__tableload_tell_types(&l);
 	sp__bytes_release(&text, NULL);
 	closed = sp__tableload_close(&l);
 	return rc ? rc : closed;

@@ -17,6 +17,7 @@
 #include "table/change/choose.h"
 #include "table/change/newvalues.h"
 #include "table/input/source.h"
+#include "table/schema/columntext.h"
 #include "table/schema/names.h"
 #include "table/state.h"
 
@@ -64,24 +65,30 @@ static int no_memory(const struct from *f)
 	return sp__err(f->err, -ENOMEM, "allocate", NULL, -1);
 }
 
+/* True if a field is the spelling of NULL. */
+static bool is_null(const struct from *f, const struct sp__slice *field)
+{
+	const char *spelling = f->file->schema.style.null_text;
+
+	return spelling ? field->n == strlen(spelling) && !memcmp(field->p, spelling, field->n)
+			: !field->n;
+}
+
 /* Takes a field without its quotes, valid until the next call.  *null: it is NULL. */
 static int take_field(struct from *f, const struct sp__slice *field, struct sp__slice *text,
 		      bool *null)
 {
-	const char *spelling = f->file->schema.style.null_text;
 	const unsigned char *end;
 
 	*text = *field;
-	*null = spelling ? field->n == strlen(spelling) && !memcmp(field->p, spelling, field->n)
-			 : !field->n;
-	if (f->format.kind != SP_REC_CSV || !field->n || field->p[0] != '"')
+	*null = is_null(f, field);
+	if (*null || f->format.kind != SP_REC_CSV || !field->n || field->p[0] != '"')
 		return 0;
 	if (sp__bytes_reserve(&f->plain, field->n + 1, &f->env.budget))
 		return no_memory(f);
 	end = sp__csv_unquote(field->p, field->p + field->n, (unsigned char *)f->plain.data);
 	text->p = f->plain.data;
 	text->n = (size_t)((const char *)end - f->plain.data);
-	*null = false;
 	return 0;
 }
 
@@ -188,6 +195,9 @@ static int take_value(struct from *f, const struct sp__slice *field,
 
 	if (rc)
 		return rc;
+	/* As a load reads it: in quotes, too, unless the column is one of texts. */
+	null = null || (f->format.kind == SP_REC_CSV && (!text.n || is_null(f, &text)) &&
+			!sp__type_is_text(&f->file->schema.columns[column->column].type));
 	rc = sp__new_value(f->file, column->column, null ? NULL : text.p, text.n, row + column->at,
 			   &own);
 	if (rc)

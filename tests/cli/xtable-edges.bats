@@ -149,7 +149,7 @@ gives()
 	"$xtable" load t --types a:dict8 in
 	"$xtable" scan t | cmp - in
 	run -2 "$xtable" append t <<<more
-	[[ $output == *"'more' is one word too many for dict8; type dict16 would do" ]]
+	[[ $output == *"'more' is one word too many for dict8; type dict16 would do: xtable convert --types="* ]]
 	run -2 "$xtable" update t --set a=more 0
 	[[ $output == *"dictionary of column a is full: convert the table"* ]]
 	printf 'w1\n\nw255\n' | "$xtable" append t

@@ -291,3 +291,138 @@ greatest()
 		"$xtable" info t | grep -qx ' *n text'
 	done
 }
+
+# stored TYPE TEXT [MESSAGE]: the first column of CSV records becomes TYPE; MESSAGE says so.
+stored()
+{
+	# shellcheck disable=SC2059 # the text is a format
+	printf -- "$2" >in
+	run -0 --separate-stderr "$xtable" load t --overwrite --csv in --stats=r.json
+	"$xtable" info t | grep -q "^ *c1 $1\(,\|$\)" || { "$xtable" info t && return 1; }
+	if [ $# -gt 2 ]; then
+		[ "$stderr" = "xtable: column 'c1' is stored as $1: $3" ] || { echo "$stderr" && return 1; }
+	else
+		[ -z "$stderr" ] || { echo "$stderr" && return 1; }
+	fi
+	"$xtable" scan t >out
+	[ "$(value exact)" = "$(cmp -s in out && echo true || echo false)" ]
+	"$xtable" load t --overwrite --csv --exact in 2>err
+	[ ! -s err ]
+	"$xtable" scan t | cmp - in
+}
+
+@test "numbers in several spellings are numbers, which is said; --exact gives them back" {
+	kept='spellings of its values are not kept; --exact keeps text'
+	long='its numbers have too many digits for f64 and dec64; --types NAME:f64 rounds them'
+	stored f64 '10.0\n9.25\n' "$kept"
+	stored f64 '1e-7\n1.0\n' "$kept"
+	stored f64 '1E5\n2\n' "$kept"
+	stored i8 '+5\n3\n' "$kept"
+	stored 'dec8(1)' '.5\n1.5\n' "$kept"
+	stored f64 'NaN\n1.5\n' "$kept"
+	stored i8 '"",1\n5,2\n' "$kept"
+	stored i8 '007\n1\n' "$kept"
+	stored 'time(1)' '2024-01-01\n2024-01-01 10:00:00.5\n' "$kept"
+	stored text '3.14159265358979323846\n1.5\n' "$long"
+	stored 'char(3)' '007\n012\n'
+	stored f64 '1.5\n1.25\n'
+	stored f64 '-0\n1\n'
+	printf '10.0\n9.25\n' | "$xtable" load t --overwrite
+	[ "$("$xtable" scan t --where 'c1 > 9.5')" = 10 ]
+	printf '10.0\n9.25\n' | "$xtable" schema 2>err | grep -qx 'c1 f64'
+	grep -q 'stored as f64' err
+}
+
+@test "a later spelling changes the type as an early one does" {
+	(seq 1000 100000 | sed 's/$/.5/' && echo 7.25) >in
+	for option in '' '--parallel 3'; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr "$xtable" load t --overwrite -S 1M $option in
+		[ -z "$stderr" ]
+		"$xtable" info t | grep -q ' c1 f64'
+		"$xtable" scan t | cmp - in
+	done
+	(seq 10000 90000 && echo 00501) >in
+	"$xtable" load t --overwrite -S 1M in
+	"$xtable" scan t | cmp - in
+	(seq 90000 -1 10000 && echo +1) >in
+	run -0 --separate-stderr "$xtable" load t --overwrite -S 1M in
+	[[ $stderr == *"column 'c1' is stored as i32: spellings"* ]]
+	run -0 --separate-stderr "$xtable" load t --overwrite -S 1M - <in
+	[[ $stderr == *"column 'c1' is stored as i32: spellings"* ]]
+	run -0 --separate-stderr "$xtable" load t --overwrite -S 1M <(cat in)
+	[[ $stderr == *"column 'c1' is stored as i32: spellings"* ]]
+	run -2 --separate-stderr "$xtable" load u -S 1M --exact <(cat in)
+	[[ $stderr == *"line 80002: column 'c1': '+1' is spelled in another way than i32"* ]]
+	"$xtable" load u -S 1M --exact in
+	"$xtable" scan u | cmp - in
+	(seq 1000 100000 | sed 's/$/.5/; $s/.*/9.25\n1e30/' && echo 1.2345678901234567890) >in
+	run -2 --separate-stderr "$xtable" load v -S 1M <(cat in)
+	(seq 1000 99999 | sed 's/$/e1/' && echo 1.2345678901234567890) >in
+	run -2 --separate-stderr "$xtable" load v -S 1M <(cat in)
+	[[ $stderr == *"'1.2345678901234567890' is rounded by f64; type text would do"* ]]
+	"$xtable" load v -S 1M in
+	"$xtable" scan v | cmp - in
+}
+
+@test "convert changes types exactly, or names the record" {
+	printf '5,x,1.50,2024-01-01\n,y,-2.25,2024-01-02\n7,x,3.00,\n' >in
+	"$xtable" load t --csv --types 'c2:dict8,c3:text' in
+	"$xtable" convert t u --types 'c1:i64,c2:text,c3:dec(2),c4:time'
+	"$xtable" info u | grep -q ' c1 i64' && "$xtable" info u | grep -q ' c3 dec64(2)'
+	"$xtable" check u
+	"$xtable" scan u | diff - <(sed 's/-0\([12]\)$/-0\1 00:00:00/' in)
+	[ "$("$xtable" scan u --columns c1 --where 'c3 > 1.6')" = 7 ]
+	"$xtable" convert u v --types 'c1:text,c2:dict16,c3:text,c4:date'
+	"$xtable" scan v | cmp - in
+	"$xtable" convert v w --types 'c1:f32,c2:char(2),c3:f64' --layout nsm
+	"$xtable" scan w --columns c1,c2 | cmp - <(cut -d, -f1,2 in)
+	"$xtable" append v --stats=r.json <<<"8,z,1,"
+	for types in c1:date c3:i32 'c2:i8' 'c3:dec(1)' 'c1:i8 not null' c5:i8; do
+		run -2 --separate-stderr "$xtable" convert v x --types "$types"
+		[[ $types == c5* || $stderr == *"record "*"column '${types%%:*}'"* ]]
+		[ ! -e x ]
+	done
+	printf '16777217\n0.1\n' | "$xtable" load f --types c1:f64
+	run -2 --separate-stderr "$xtable" convert f x --types c1:f32
+	[[ $stderr == *"record 0: column 'c1': '16777217' is not exactly a value of f32"* ]]
+	seq 300 | "$xtable" load d --types c1:text
+	run -2 --separate-stderr "$xtable" convert d x --types c1:dict8
+	[[ $stderr == *"record 255: column 'c1': '256' is one word too many for dict8"* ]]
+	"$xtable" convert d x --types c1:dict16
+	seq 300 | cmp - <("$xtable" scan x)
+}
+
+@test "a wider value and a number in a column of texts name the conversion" {
+	seq 9 | "$xtable" load t
+	run -2 --separate-stderr "$xtable" append t <<<300
+	[[ $stderr == *"'300' is out of the range of i8; type i16 would do: xtable convert --types=c1:i16 TABLE OUT" ]]
+	"$xtable" convert t u --types=c1:i16
+	"$xtable" append u <<<300
+	printf '10.0\n9.25\n' | "$xtable" load v --exact
+	run -2 --separate-stderr "$xtable" scan v --where 'c1 > 9.5'
+	[[ $stderr == *"convert --types=COL:f64 TABLE OUT"* ]]
+	"$xtable" convert v w --types=c1:f64
+	[ "$("$xtable" scan w --where 'c1 > 9.5')" = 10 ]
+}
+
+@test "an empty field in quotes is NULL in a column of numbers, or with --null everywhere" {
+	printf 'n,a\n"",""\n5,x\n"7",""\n' >in
+	"$xtable" load t --csv --header in 2>/dev/null
+	[ "$("$xtable" scan t --agg 'sum(n)' | tail -n 1)" = 12 ]
+	[ "$("$xtable" scan t --where 'n is null')" = $'n,a\n,""' ]
+	printf 'n,a\n"",""\n' | "$xtable" append t 2>/dev/null
+	[ "$("$xtable" scan t --where 'n is null' | wc -l)" -eq 3 ]
+	printf 'a,n\nx,""\n' | "$xtable" update t --by=a --from=-
+	[ "$("$xtable" scan t --where 'n is null' | wc -l)" -eq 4 ]
+	printf 'n,a\n"",""\n5,\n7,"x,"\n' >in
+	run -0 --separate-stderr "$xtable" load u --csv --header --null='""' in
+	[ -z "$stderr" ]
+	"$xtable" scan u | cmp - in
+	[ "$("$xtable" scan u --where 'a is null')" = $'n,a\n"",""' ]
+	[ "$("$xtable" scan u --where "a = ''")" = $'n,a\n5,' ]
+	printf '"n","a"\n"5",""\n"7",\n' >in
+	run -0 --separate-stderr "$xtable" load v --csv --header --null='""' in
+	"$xtable" scan v | tail -n 2 | diff - <(tail -n 2 in)
+	[[ $("$xtable" scan v --agg 'count(a)') == *'"1"' ]]
+}

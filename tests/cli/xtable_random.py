@@ -116,7 +116,7 @@ class Table:
 
     def options(self):
         types = [f'"{c.name}":{c.type or "text"}' for c in self.columns if c.type or not self.n]
-        return (["--csv"] if self.csv else ["-t", self.separator]) + \
+        return ["--exact"] + (["--csv"] if self.csv else ["-t", self.separator]) + \
             (["--header"] if self.header else []) + (["--types", ",".join(types)] if types else [])
 
     def layout(self):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Types of columns: the first type of a list that every field allows, as a naive search finds it;
- * the same type for each division of the fields; dictionaries and their memory.
+ * Types of columns: numbers in several spellings; the first type of a list that every field
+ * allows, as a naive search finds it; dictionaries and their memory.
  */
 #include <string.h>
 #include "base/rng.h"
@@ -27,11 +27,14 @@ static void add_field(struct fields *f, const char *text)
 	memcpy(f->text[f->n++], text, strlen(text) + 1);
 }
 
+static bool exact; /* types must give the fields back */
+
 /* Infers from fields [from, to), which are not quoted. */
 static bool infer(struct sp__inference *inf, const struct fields *f, unsigned from, unsigned to)
 {
 	if (sp__inference_init(inf, 1, MEMORY, NULL))
 		return false;
+	inf->exact = exact;
 	for (; from < to; from++) {
 		struct sp__slice field = { f->text[from], f->bytes[from] };
 
@@ -47,7 +50,7 @@ static struct sp__value_type type_whole(const struct fields *f)
 	struct sp__value_type t = { 0 };
 
 	if (infer(&inf, f, 0, f->n))
-		t = sp__inference_type(&inf, 0, true);
+		t = sp__inference_type(&inf, 0, true, NULL);
 	sp__inference_free(&inf);
 	return t;
 }
@@ -70,8 +73,10 @@ static bool becomes(const char *list, const char *want)
 	return n == strlen(want) && !memcmp(got, want, n);
 }
 
-static void check_examples(void)
+/* The fields come back as they are. */
+static void check_exact(void)
 {
+	exact = true;
 	ok(becomes("1|-127|127", "i8") && becomes("0|254", "u8") && becomes("255", "i16") &&
 		   becomes("-128", "i16") && becomes("-1|128", "i16") && becomes("65534", "u16") &&
 		   becomes("65535", "i32") && becomes("4294967294", "u32") &&
@@ -101,6 +106,56 @@ static void check_examples(void)
 		   becomes("||5|", "i8") && becomes("a|a|a|a", "dict8") &&
 		   becomes("a|a|a|bb|a|a|a|bb", "dict8") && becomes("a|a|a|bb|a|a|bb", "text"),
 	   "texts are words that occur four times, chars of one length, or text");
+	exact = false;
+}
+
+static enum sp__infer_note note_of(const char *list)
+{
+	struct fields f = { 0 };
+	char copy[400], *rest = copy, *field;
+	enum sp__infer_note note = SP__INFER_GIVEN;
+	struct sp__inference inf;
+
+	strcpy(copy, list);
+	while ((field = strsep(&rest, "|")))
+		add_field(&f, field);
+	if (infer(&inf, &f, 0, f.n))
+		(void)sp__inference_type(&inf, 0, true, &note);
+	sp__inference_free(&inf);
+	return note;
+}
+
+/* Values are those of the fields, in any spelling. */
+static void check_spellings(void)
+{
+	ok(becomes("10.0|9.25", "f64") && becomes("1e-7|1.0", "f64") && becomes("1E5|2", "f64") &&
+		   becomes("1.5|1.50", "f64") && becomes("1.5|1.25", "f64") &&
+		   becomes("NaN|1.5", "f64") && becomes("0.10000000000000001|0.25", "f64"),
+	   "numbers in several spellings are f64");
+	ok(becomes("+5|3", "i8") && becomes(" 5|6", "i8") && becomes("5.|6", "i8") &&
+		   becomes(".5|1.5", "dec8(1)") && becomes("+9007199254740993|1", "i64"),
+	   "with one number of places they are exact");
+	ok(becomes("9007199254740993|1.5", "dec64(1)") &&
+		   becomes("123456789.123456789|-1.25|3", "dec64(9)") &&
+		   becomes("0.123456789012345678|7.5", "dec64(18)"),
+	   "numbers that f64 would round are decimals with all places");
+	ok(becomes("3.14159265358979323846|1.5", "text") && becomes("1e400|1.5", "text") &&
+		   becomes("18446744073709551615|1", "text") &&
+		   becomes("9223372036854775807|1.5", "text") &&
+		   note_of("3.14159265358979323846|1.5") == SP__INFER_TOO_LONG &&
+		   note_of("18446744073709551615|1") == SP__INFER_TOO_LONG,
+	   "numbers that no type holds are text, which is said");
+	ok(becomes("007|012", "char(3)") && becomes("007|1", "i8") &&
+		   becomes("00.5|01.5", "dec8(1)") && note_of("007|012") == SP__INFER_CANONICAL &&
+		   note_of("007|1") == SP__INFER_RESPELLED,
+	   "digits of one length that begin with zeros are texts");
+	ok(becomes("1970-01-01 00:00:00.5|2000-01-01 00:00:00", "time(1)") &&
+		   becomes("1970-01-01|1970-01-01 00:00:00", "time") &&
+		   note_of("1970-01-01|1970-01-01 00:00:00") == SP__INFER_RESPELLED,
+	   "dates and times together are times with the most decimals");
+	ok(becomes("NaN|Inf|NAN", "char(3)") && becomes("1|xy", "text") &&
+		   note_of("1|x") == SP__INFER_CANONICAL && note_of("1|2") == SP__INFER_CANONICAL,
+	   "words are not numbers");
 }
 
 /* A random field of one of several forms. */
@@ -230,7 +285,7 @@ static struct sp__value_type type_of_words(unsigned words, bool whole, uint64_t 
 		good = !sp__inference_add(&inf, 0, &(struct sp__slice){ text, strlen(text) });
 	}
 	if (good)
-		t = sp__inference_type(&inf, 0, whole);
+		t = sp__inference_type(&inf, 0, whole, NULL);
 	sp__inference_free(&inf);
 	return t;
 }
@@ -260,15 +315,18 @@ static void check_words(void)
 	    sp__inference_add(&inf, 0, &(struct sp__slice){ "1", 1 }) ||
 	    sp__inference_add(&inf, 0, &(struct sp__slice){ "", 0 }))
 		return;
-	t = sp__inference_type(&inf, 0, true);
+	t = sp__inference_type(&inf, 0, true, NULL);
 	ok(t.kind == 't', "an empty field that is not NULL is a text");
 	sp__inference_free(&inf);
 }
 
 int main(void)
 {
-	check_examples();
+	check_exact();
+	check_spellings();
+	exact = true;
 	check_random();
+	exact = false;
 	check_words();
 	return done();
 }

@@ -139,6 +139,14 @@ static void make(bool csv)
 					       .budget = &in.budget };
 }
 
+/* True if a field stands for no value: an empty one in quotes is a text, or no number. */
+static bool is_null(const struct field *f, const struct sp__value_type *t)
+{
+	const bool text = t->kind == 't' || t->kind == 'w' || t->kind == 'c';
+
+	return !f->n && !(f->quoted && text);
+}
+
 /* True if value i of a column is that of the field. */
 static bool same_value(const struct sp__textchunk *c, uint32_t column, uint32_t i,
 		       const struct field *f)
@@ -150,11 +158,11 @@ static bool same_value(const struct sp__textchunk *c, uint32_t column, uint32_t 
 	uint32_t code = 0;
 
 	if (t->kind == 't') {
-		if (!f->n && !f->quoted)
+		if (is_null(f, t))
 			return v->refs[i].bytes == SP__TEXT_REF_NULL;
 		return v->refs[i].bytes == f->n && !memcmp(v->base + v->refs[i].at, f->text, f->n);
 	}
-	if (!f->n && !f->quoted)
+	if (is_null(f, t))
 		return sp__value_null(t, v->values + (size_t)i * t->bytes);
 	if (t->kind == 'w') {
 		memcpy(&code, v->values + (size_t)i * t->bytes, t->bytes);
@@ -191,7 +199,7 @@ static bool impossible(const struct field *f, const struct sp__value_type *t)
 {
 	uint8_t value[8];
 
-	if (t->kind == 't' || t->kind == 'w' || (!f->n && !f->quoted))
+	if (t->kind == 't' || t->kind == 'w' || is_null(f, t))
 		return false;
 	return sp__value_read(t, f->text, f->n, value) != SP__VALUE_OK;
 }

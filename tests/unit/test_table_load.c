@@ -114,6 +114,7 @@ static void random_input(struct form *f, struct sp__bytes *b)
 	char sep, name[16];
 
 	f->opts = (struct sp_table_load_opts)SP_TABLE_LOAD_OPTS_INIT;
+	f->opts.exact = true;
 	f->opts.format = below(2) ? SP_TABLE_CSV : SP_TABLE_TEXT;
 	sep = f->opts.format == SP_TABLE_CSV ? ',' : '|';
 	f->opts.separator = sep;

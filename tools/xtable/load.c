@@ -34,6 +34,15 @@ void say_inexact(const char *input, const struct sp_table_stats *st)
 		    quote_file(input));
 }
 
+/* Prints a sentence about a column: struct sp_table_load_opts.note. */
+static void say_note(void *config, const char *text)
+{
+	struct config *c = config;
+
+	c->noted++;
+	msg("%s", text);
+}
+
 int command_load(struct config *c)
 {
 	const char *const *inputs;
@@ -43,10 +52,13 @@ int command_load(struct config *c)
 	int rc;
 
 	refuse_old(c, c->operands.text[0]);
+	c->load.note = say_note;
+	c->load.note_arg = c;
 	rc = sp_table_load(c->operands.text[0], inputs, n, &c->load, &st, &err);
 	if (rc)
 		die_of(rc, &err);
-	say_inexact(inputs[0], &st);
+	if (!c->noted)
+		say_inexact(inputs[0], &st);
 	if (c->common.stats) {
 		c->run.trace_path = c->run.trace_tasks_path = NULL;
 		open_table(c, false, false);
@@ -90,6 +102,8 @@ int command_schema(struct config *c)
 	const size_t n = inputs_of(c, 0, &inputs);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
+	c->load.note = say_note;
+	c->load.note_arg = c;
 	check_printed(sp_table_schema_text(inputs, n, &c->load, print_records, c, &err), &err);
 	return 0;
 }

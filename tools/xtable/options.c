@@ -109,11 +109,13 @@ static const struct setting settings[] = {
 	  .absent = SP_PACKED_AUTO, .by = TEXT_READERS | APPEND },
 	AUTOPACK_SETTING(struct config, "decompress inputs that are compressed",
 			 TEXT_READERS | APPEND),
-	{ .doc = "Columns:", .by = TEXT_READERS | CREATE },
-	{ "types", "NAME:TYPE,...", "types of these columns; the others are inferred",
-	  TO(load.types), .once = "lists of types", .by = TEXT_READERS },
+	{ .doc = "Columns:", .by = TEXT_READERS | CREATE | CONVERT },
+	{ "types", "NAME:TYPE,...", "types of these columns; others are inferred (convert: stay)",
+	  TO(load.types), .once = "lists of types", .by = TEXT_READERS | CONVERT },
 	{ "schema", "FILE", "names and types of all columns, as the command schema prints them",
 	  TO(load.schema), .by = LOAD | CREATE | JUDGES },
+	{ "exact", NULL, "infer types only that write each field as it was read", TO(load.exact),
+	  .by = TEXT_READERS },
 	{ "records", "N", "with --schema: records of the table", TO(records),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct config, records_given),
 	  .by = CREATE | JUDGES },
@@ -312,8 +314,7 @@ static void set_format(struct config *c)
 	if (o->types && o->schema)
 		die("--types does not go with --schema, which has all types");
 	if (o->record_bytes && !o->types && !o->schema)
-		die("--record-size needs --types or --schema: binary records do not tell their "
-		    "types");
+		die("--record-size needs --types or --schema: binary records have no types");
 	o->format = o->record_bytes ? SP_TABLE_FIXED : c->csv ? SP_TABLE_CSV : SP_TABLE_TEXT;
 	o->together = c->together;
 }

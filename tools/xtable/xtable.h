@@ -39,7 +39,8 @@ struct config {
 	struct sp_pool *pool; /* opened by open_pool(); NULL: none */
 	struct statsfile stats;
 	struct progress progress;
-	bool apart; /* the result does not mix with the progress line */
+	unsigned noted; /* sentences about columns that a load printed */
+	bool apart;	/* the result does not mix with the progress line */
 	struct operands operands;
 	struct sp_table *table;	   /* opened by open_table() */
 	struct sp_table_info info; /* of the table when it was opened */

@@ -357,10 +357,7 @@ struct sp_table_load_opts {
 	struct sp_run_opts run; /* overwrite: a device, or a file that is written in place */
 	enum sp_table_layout layout;
 	const char *workload; /* SP_TABLE_AUTO: file of queries, as sp_table_compare() takes it */
-	/*
-	 * Lists of columns that share cells, record by record.  Only of layouts in which each
-	 * column has cells of its own.
-	 */
+	/* Lists of columns that share cells, record by record.  Of DSM, CSM and AUTO only. */
 	const char *const *together;
 	size_t ntogether;
 	uint32_t cell_bytes;   /* 512 to 65536, a power of two; 0: as the layout has */
@@ -375,12 +372,13 @@ struct sp_table_load_opts {
 	enum sp_table_format
 		format; /* text, CSV, or fixed: types or a schema describe all columns */
 	char separator; /* between fields; 0: a comma for CSV, a tab for text */
-	/*
-	 * A field without quotes that is this text is NULL.  It has no separator, quote or newline.
-	 * NULL: the empty field.
-	 */
+	/* The spelling of NULL, without separator, quote and newline, or "\"\""; NULL: empty. */
 	const char *null_text;
-	bool header;		    /* the first record of each input has the names */
+	bool header; /* the first record of each input has the names */
+	bool exact;  /* infer a type only if each value of it is written as it was read */
+	/* Receives a sentence on each inferred type that does not keep spellings; NULL: none. */
+	void (*note)(void *arg, const char *text);
+	void *note_arg;
 	uint32_t record_bytes;	    /* SP_TABLE_FIXED: sum of the bytes of all columns */
 	unsigned depth;		    /* as of sp_table_opts */
 	sp_table_progress progress; /* of sp_table_load(); NULL: none */
@@ -570,11 +568,12 @@ SP_API SP_MUST_CHECK int sp_table_append(struct sp_table *table, const char *con
 /*
  * Writes the records of a table that are not deleted to a new one, which gets its name when it is
  * complete.  Their numbers start from 0 again.  A dictionary that is full gets a wider type.
- * opts: run, layout, together, cell_bytes and page_records are used.
- * stats: may be NULL.
- * Returns 0; SP_ESYNTAX if an option is wrong; SP_EUNSUP; SP_ECORRUPT if a cell is damaged;
- * SP_EBUDGET; -EPERM if overwrite is needed; SP_ESTATE if another program changes the table or uses
- * the new one; -ENOMEM; or -errno.
+ * opts: run, layout, together, cell_bytes, page_records and types (of columns that get another
+ * one) are used.  stats: may be NULL.
+ * Returns 0; SP_ESYNTAX if an option is wrong; SP_EFORMAT if a type does not hold a value; -ENOSPC
+ * if a dictionary is full; SP_EUNSUP; SP_ECORRUPT if a cell is damaged; SP_EBUDGET; -EPERM if
+ * overwrite is needed; SP_ESTATE if another program changes the table or uses the new one; -ENOMEM;
+ * or -errno.
  */
 SP_API SP_MUST_CHECK int sp_table_convert(struct sp_table *table, const char *output,
 					  const struct sp_table_load_opts *opts,

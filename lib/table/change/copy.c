@@ -7,18 +7,21 @@
  *
  * Memory: half for reading, a third for writing; at most GATHER_BYTES for gathered values.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/charge.h"
 #include "run/memory.h"
 #include "table/change/copy.h"
+#include "table/change/retype.h"
 #include "table/file/tombstones.h"
 #include "table/read/ring.h"
 #include "table/write/writer.h"
 
 #define GATHER_BYTES (1 << 18)
 #define GATHER_RECORDS 1024
+#define SHOWN 40 /* bytes of a value in a message */
 
 struct copy {
 	struct sp__window_ring ring;
@@ -28,7 +31,8 @@ struct copy {
 	uint32_t max;		    /* records that are gathered */
 	uint32_t *offsets;	    /* of these, in the rows */
 	uint8_t **values;	    /* of each column: values of these, */
-	struct sp__text_ref **refs; /* or texts */
+	struct sp__text_ref **refs; /* or texts, ... */
+	struct sp__bytes *texts;    /* ... of values that are converted */
 	struct sp__column_values *columns;
 };
 
@@ -126,35 +130,49 @@ static void gather_texts(struct copy *c, uint32_t column, const struct sp__vecto
 	c->columns[column] = (struct sp__column_values){ .refs = c->refs[column], .base = v->text };
 }
 
-static uint32_t code_at(const struct sp__vector *v, uint32_t i, uint32_t bytes)
+/* Describes the value of a record that the new type does not have. */
+static int refuse(const struct copy *c, const struct sp__retype *r, uint64_t record, int rc)
 {
-	const uint8_t *at = sp__vector_at(v, i);
+	char type[SP__VALUE_TYPE_TEXT + 1];
 
-	return bytes == 1 ? at[0] : at[0] | (uint32_t)at[1] << 8;
+	if (rc != SP_EFORMAT && rc != -ENOSPC)
+		return sp__err(c->ring.err, rc, "allocate", NULL, -1);
+	type[sp__value_type_print(&r->to->type, type)] = '\0';
+	if (!r->text.p)
+		return sp__errf(c->ring.err, rc, "convert", c->from->path, -1,
+				"record %" PRIu64 ": column '%.64s' is NULL, and must not be",
+				record, r->to->name);
+	return sp__errf(c->ring.err, rc, "convert", c->from->path, -1,
+			"record %" PRIu64 ": column '%.64s': '%.*s' %s %s", record, r->to->name,
+			(int)sp__min(r->text.n, SHOWN), r->text.p,
+			rc == -ENOSPC ? "is one word too many for" : "is not exactly a value of",
+			type);
 }
 
-/* Gathers codes of n records for a column that has a wider type now. */
-static void gather_words(struct copy *c, uint32_t column, const struct sp__vector *v, uint32_t n)
+/* Converts the values of n records to another type. */
+static int retype(struct copy *c, uint32_t column, const struct sp__rows *rows, uint32_t n)
+{
+	struct sp__retype r = { .from = &c->from->schema.columns[column],
+				.to = &c->to->schema.columns[column],
+				.vector = &rows->vectors[column],
+				.offsets = c->offsets,
+				.n = n,
+				.values = c->values[column],
+				.refs = c->refs[column],
+				.texts = &c->texts[column] };
+	int rc = sp__retype(&r);
+
+	c->columns[column] = (struct sp__column_values){ r.values, r.refs, r.texts->data };
+	return rc ? refuse(c, &r, rows->first + c->offsets[r.bad], rc) : 0;
+}
+
+/* True if values of the column are converted. */
+static bool is_retyped(const struct copy *c, uint32_t column)
 {
 	const struct sp__table_column *from = &c->from->schema.columns[column];
+	const struct sp__table_column *to = &c->to->schema.columns[column];
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t code = code_at(v, c->offsets[i], from->type.bytes);
-		struct sp__slice word = { from->words.chars, 0 };
-
-		if (kind_of(c->to, column) == 'w') {
-			c->values[column][2 * i] = (uint8_t)code;
-			c->values[column][2 * i + 1] = (uint8_t)(code >> 8);
-			continue;
-		}
-		if (code)
-			word = sp__dictionary_word(&from->words, code);
-		c->refs[column][i] =
-			(struct sp__text_ref){ (uint32_t)((const char *)word.p - from->words.chars),
-					       code ? (uint32_t)word.n : SP__TEXT_REF_NULL };
-	}
-	c->columns[column] =
-		(struct sp__column_values){ c->values[column], c->refs[column], from->words.chars };
+	return !sp__value_type_same(&from->type, &to->type) || from->not_null != to->not_null;
 }
 
 static void gather_values(struct copy *c, uint32_t column, const struct sp__vector *v, uint32_t n)
@@ -184,18 +202,18 @@ static int put_rows(struct copy *c, const struct sp__rows *rows)
 			rc = n;
 			continue;
 		}
-		for (uint32_t i = 0; i < c->from->schema.n; i++) {
+		for (uint32_t i = 0; !rc && i < c->from->schema.n; i++) {
 			const struct sp__vector *v = &rows->vectors[i];
 
-			if (kind_of(c->from, i) == 't')
+			if (is_retyped(c, i))
+				rc = retype(c, i, rows, (uint32_t)n);
+			else if (kind_of(c->from, i) == 't')
 				gather_texts(c, i, v, (uint32_t)n);
-			else if (!sp__value_type_same(&c->from->schema.columns[i].type,
-						      &c->to->schema.columns[i].type))
-				gather_words(c, i, v, (uint32_t)n);
 			else
 				gather_values(c, i, v, (uint32_t)n);
 		}
-		rc = sp__tablewriter_put(&c->writer, (size_t)n, c->columns);
+		if (!rc)
+			rc = sp__tablewriter_put(&c->writer, (size_t)n, c->columns);
 	}
 	return rc;
 }
@@ -230,8 +248,9 @@ static int open_memory(struct copy *c)
 	c->offsets = calloc(c->max, sizeof(*c->offsets));
 	c->values = calloc(n, sizeof(*c->values));
 	c->refs = calloc(n, sizeof(*c->refs));
+	c->texts = calloc(n, sizeof(*c->texts));
 	c->columns = calloc(n, sizeof(*c->columns));
-	if (!c->offsets || !c->values || !c->refs || !c->columns)
+	if (!c->offsets || !c->values || !c->refs || !c->texts || !c->columns)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		c->values[i] = malloc((size_t)c->max * c->to->schema.columns[i].type.bytes);
@@ -284,7 +303,10 @@ int sp__copy_records(struct sp__tablefile *from, struct sp__tablefile *to,
 	for (uint32_t i = 0; i < from->schema.n; i++) {
 		free(c.values ? c.values[i] : NULL);
 		free(c.refs ? c.refs[i] : NULL);
+		if (c.texts)
+			sp__bytes_release(&c.texts[i], NULL);
 	}
+	free(c.texts);
 	free(c.values);
 	free(c.refs);
 	free(c.columns);

@@ -30,8 +30,9 @@ static int misfit(const struct sp__table_column *c, enum sp__value_fit fit, cons
 	type[sp__value_type_print(&c->type, type)] = '\0';
 	wider[sp__value_type_print(&w, wider)] = '\0';
 	return sp__errf(err, SP_ESYNTAX, "update", NULL, -1,
-			"column %.*s has type %s: '%.*s' %s: the type %s would hold it", SHOWN,
-			c->name, type, shown, text,
+			"column %.*s has type %s: '%.*s' %s: the type %s would hold it (convert "
+			"--types)",
+			SHOWN, c->name, type, shown, text,
 			fit == SP__VALUE_MALFORMED ? "is not such a value"
 			: fit == SP__VALUE_RANGE   ? "is out of its range"
 						   : "is reserved for NULL",

@@ -23,8 +23,11 @@ struct block {
 	uint64_t power;	   /* 10 ^ decimals */
 	const char *null_text;
 	size_t null_bytes;
+	bool null_quoted; /* NULL is in quotes */
 	enum sp__textchunk_check check;
-	bool canonical;
+	enum sp__textchunk_fault fault; /* of a value that is refused */
+	bool canonical;			/* quotes are those of the style */
+	bool respelled;
 	int rc; /* of a dictionary */
 };
 
@@ -77,7 +80,7 @@ static uint32_t unquote(char *p, uint32_t n)
 /* True if a field must have quotes. */
 static bool needs_quotes(const struct block *b, const char *p, uint32_t n)
 {
-	return (n == b->null_bytes && !memcmp(p, b->null_text, n)) ||
+	return (!b->null_quoted && n == b->null_bytes && !memcmp(p, b->null_text, n)) ||
 	       memchr(p, b->chunk->opts->fields.separator, n) || memchr(p, '"', n) ||
 	       memchr(p, '\n', n) || memchr(p, '\r', n);
 }
@@ -87,6 +90,8 @@ static bool same_quotes(const struct block *b, const char *p, uint32_t n, bool q
 {
 	enum sp__table_quoting quoting = b->chunk->opts->schema->style.quoting;
 
+	if (!n && b->null_quoted)
+		return !quoted;
 	if (quoting == SP__QUOTES_ALL || (quoting == SP__QUOTES_TEXT && is_text))
 		return quoted;
 	if (!quoted)
@@ -97,8 +102,8 @@ static bool same_quotes(const struct block *b, const char *p, uint32_t n, bool q
 /* Returns the fault of a value that was not taken. */
 static enum sp__textchunk_fault fault_of(const struct block *b)
 {
-	if (b->check == SP__CHECK_UNSEEN)
-		return SP__TEXTCHUNK_UNSEEN;
+	if (b->fault)
+		return b->fault;
 	return b->rc == -ENOSPC ? SP__TEXTCHUNK_WORDS : SP__TEXTCHUNK_VALUE;
 }
 
@@ -128,7 +133,15 @@ static inline __attribute__((always_inline)) void each(struct block *b, bool csv
 			n = unquote(p, n);
 			quoted = true;
 		}
-		if (n == b->null_bytes && !quoted && !memcmp(p, b->null_text, n)) {
+		if (n == b->null_bytes && (quoted == b->null_quoted || !is_text) &&
+		    !memcmp(p, b->null_text, n)) {
+			if (quoted != b->null_quoted) {
+				b->respelled = true;
+				if (b->check == SP__CHECK_EXACT) {
+					note(b, SP__TEXTCHUNK_SPELLING, SP__VALUE_OK, i, p, n);
+					return;
+				}
+			}
 			if (not_null && !(is_text && !n)) {
 				note(b, SP__TEXTCHUNK_NULL, SP__VALUE_OK, i, p, n);
 				return;
@@ -174,9 +187,25 @@ static inline bool digits(const char *p, uint32_t n, uint64_t *v)
 	return true;
 }
 
+/* Checks a value that is spelled in another way than it is written. */
+static enum sp__value_fit check_spelling(struct block *b, const char *p, uint32_t n)
+{
+	if (b->check >= SP__CHECK_CANONICAL)
+		b->fault = SP__TEXTCHUNK_SPELLING;
+	else if (b->check == SP__CHECK_VALUE && b->type->kind == 'f' && !sp__value_f64_holds(p, n))
+		b->fault = SP__TEXTCHUNK_ROUNDED;
+	return b->fault ? SP__VALUE_MALFORMED : SP__VALUE_OK;
+}
+
 static enum sp__value_fit take_value(struct block *b, const char *p, uint32_t n, uint8_t *to)
 {
-	return sp__value_take(b->type, p, n, to, &b->canonical);
+	bool canonical = true;
+	enum sp__value_fit fit = sp__value_take(b->type, p, n, to, &canonical);
+
+	if (canonical || fit != SP__VALUE_OK)
+		return fit;
+	b->respelled = true;
+	return check_spelling(b, p, n);
 }
 
 static enum sp__value_fit take_integer(struct block *b, const char *p, uint32_t n, uint8_t *to)
@@ -222,13 +251,12 @@ static enum sp__value_fit take_text(struct block *b, const char *p, uint32_t n, 
 	return sp__text_null(p, n) ? SP__VALUE_RESERVED : SP__VALUE_OK;
 }
 
-/* Refuses the first value of a column of which nothing is known. */
+/* Refuses the first value of a column of which nothing is known, except an empty text. */
 static enum sp__value_fit take_unseen(struct block *b, const char *p, uint32_t n, uint8_t *to)
 {
-	(void)b;
-	(void)p;
-	(void)n;
-	(void)to;
+	if (!n)
+		return take_text(b, p, n, to);
+	b->fault = SP__TEXTCHUNK_UNSEEN;
 	return SP__VALUE_MALFORMED;
 }
 
@@ -276,6 +304,10 @@ static void parse_column(struct sp__textchunk *c, uint32_t column, uint32_t reco
 			   .check = c->opts->checks ? c->opts->checks[column] : SP__CHECK_NONE,
 			   .canonical = true };
 
+	if (c->opts->fields.csv && !strcmp(b.null_text, SP__NULL_QUOTED)) {
+		b.null_quoted = true;
+		b.null_text = "";
+	}
 	b.null_bytes = strlen(b.null_text);
 	switch (t->kind) {
 	case 'i':
@@ -297,7 +329,8 @@ static void parse_column(struct sp__textchunk *c, uint32_t column, uint32_t reco
 	default:
 		parse_others(&b);
 	}
-	c->inexact |= !b.canonical;
+	c->columns[column].respelled |= b.respelled;
+	c->inexact |= !b.canonical || b.respelled;
 }
 
 /* Counts the lines before an error. */

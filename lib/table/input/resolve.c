@@ -14,6 +14,7 @@
 #include "base/utf8mark.h"
 #include "rec/key.h"
 #include "table/input/resolve.h"
+#include "table/schema/columntext.h"
 
 static int fail(const struct sp__resolve_opts *o, struct sp_errinfo *err, int rc)
 {
@@ -198,7 +199,22 @@ void sp__resolved_free(struct sp__resolved *r)
 {
 	sp__table_schema_free(&r->schema);
 	free(r->checks);
+	free(r->notes);
 	r->checks = NULL;
+	r->notes = NULL;
+}
+
+/* Returns the check of a column whose type was inferred from a part of the records. */
+static enum sp__textchunk_check check_of(const struct sp__resolve_opts *o, uint32_t column,
+					 const struct sp__value_type *t, enum sp__infer_note note)
+{
+	if (!o->sample->inference.columns[column].values)
+		return SP__CHECK_UNSEEN;
+	if (sp__type_is_text(t))
+		return SP__CHECK_NONE;
+	if (o->exact)
+		return SP__CHECK_EXACT;
+	return note == SP__INFER_CANONICAL && o->again ? SP__CHECK_CANONICAL : SP__CHECK_VALUE;
 }
 
 static struct sp__value_type infer(struct sp__resolved *r, const struct sp__resolve_opts *o,
@@ -209,11 +225,13 @@ static struct sp__value_type infer(struct sp__resolved *r, const struct sp__reso
 
 	if (!o->sample || column >= o->sample->fields)
 		return text;
-	if (!o->whole && !o->sample->inference.columns[column].values)
-		r->checks[column] = SP__CHECK_UNSEEN;
-	t = sp__inference_type(&o->sample->inference, column, o->whole);
-	if (t.kind != 'w' && t.kind != 'c' && sp__sample_is_text(o->sample, column))
-		return text;
+	t = sp__inference_type(&o->sample->inference, column, o->whole, &r->notes[column]);
+	if (t.kind != 'w' && t.kind != 'c' && sp__sample_is_text(o->sample, column)) {
+		r->notes[column] = SP__INFER_CANONICAL;
+		t = text;
+	}
+	if (!o->whole)
+		r->checks[column] = check_of(o, column, &t, r->notes[column]);
 	return t;
 }
 
@@ -235,7 +253,8 @@ int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o, struct
 		return sp__errf(err, SP_ESYNTAX, "load", o->input, -1,
 				"two columns have the name '%.64s'", s->columns[repeated].name);
 	r->checks = calloc(s->n, sizeof(*r->checks));
-	if (!r->checks)
+	r->notes = calloc(s->n, sizeof(*r->notes));
+	if (!r->checks || !r->notes)
 		return fail(o, err, -ENOMEM);
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sp__table_column *c = &s->columns[i];

@@ -23,6 +23,8 @@ struct sp__resolve_opts {
 	const char *input;		 /* for messages */
 	const struct sp__sample *sample; /* NULL: none */
 	bool whole;			 /* the sample has all records */
+	bool again;			 /* the records can be read again, for other types */
+	bool exact;			 /* fields must come back as they are */
 };
 
 /* The schema, and how its records are read. */
@@ -31,6 +33,7 @@ struct sp__resolved {
 	uint32_t fields; /* of a record; with a trailing separator one more than columns */
 	/* Of each column: which values contradict the inference from a part of the records. */
 	enum sp__textchunk_check *checks;
+	enum sp__infer_note *notes;
 };
 
 /* Returns 0; SP_ESYNTAX with the reason; or -ENOMEM.  The caller frees r in any case. */

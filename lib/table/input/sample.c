@@ -56,6 +56,7 @@ static int begin(struct sp__sample *s, const char *text, uint32_t bytes)
 	if (!s->ends.ends || !s->quotes ||
 	    sp__inference_init(&s->inference, s->fields, s->words_bytes, s->budget))
 		return no_memory(s);
+	s->inference.exact = s->exact;
 	return 0;
 }
 
@@ -84,17 +85,29 @@ static int unquote(struct sp__sample *s, uint32_t column, struct sp__slice *fiel
 	return 0;
 }
 
+/* True if a field that is not NULL is so but for its quotes. */
+static bool is_blank(const struct sp__sample *s, const struct sp__slice *field, bool quoted)
+{
+	if (!s->csv)
+		return false;
+	return quoted ? is_null(s, field) : !field->n && !strcmp(s->null_text, SP__NULL_QUOTED);
+}
+
 static int add_field(struct sp__sample *s, uint32_t column, struct sp__slice field)
 {
-	const bool quoted = s->csv && field.n && *field.p == '"';
-	const bool null = !quoted && is_null(s, &field);
+	const bool null = is_null(s, &field);
+	const bool quoted = s->csv && field.n && *field.p == '"' && !null;
 	int rc = quoted ? unquote(s, column, &field) : 0;
 
 	s->quotes[column].quoted += quoted;
 	s->quotes[column].none += field.n && !quoted && !null;
-	if (!rc && !null && sp__inference_add(&s->inference, column, &field))
-		rc = no_memory(s);
-	return rc;
+	if (rc || null)
+		return rc;
+	if (is_blank(s, &field, quoted))
+		sp__inference_add_blank(&s->inference, column);
+	else if (sp__inference_add(&s->inference, column, &field))
+		return no_memory(s);
+	return 0;
 }
 
 int sp__sample_add(struct sp__sample *s, const char *text, uint32_t bytes)

@@ -22,6 +22,7 @@ struct sp__sample_quotes {
 struct sp__sample {
 	char separator;
 	bool csv;
+	bool exact;	       /* as of an inference */
 	const char *null_text; /* the spelling of NULL */
 	uint64_t words_bytes;  /* maximum memory of all words */
 	struct sp__budget *budget;

@@ -19,7 +19,10 @@
 /* Values that a column refuses although its type holds them. */
 enum sp__textchunk_check {
 	SP__CHECK_NONE,
-	SP__CHECK_UNSEEN, /* all: the type was inferred before there was a value */
+	SP__CHECK_UNSEEN,    /* all: the type was inferred before there was a value */
+	SP__CHECK_VALUE,     /* numbers that f64 rounds */
+	SP__CHECK_CANONICAL, /* those in another spelling than the column's */
+	SP__CHECK_EXACT,     /* and NULL in another spelling */
 };
 
 struct sp__textchunk_opts {
@@ -35,11 +38,13 @@ struct sp__textchunk_opts {
 /* Why the text cannot be loaded. */
 enum sp__textchunk_fault {
 	SP__TEXTCHUNK_SOUND,
-	SP__TEXTCHUNK_FIELDS, /* a record has too few or too many */
-	SP__TEXTCHUNK_VALUE,  /* a value does not fit its column; fit has the reason */
-	SP__TEXTCHUNK_NULL,   /* ... is NULL, and the column's must not be */
-	SP__TEXTCHUNK_WORDS,  /* ... is a word too many for the dictionary */
-	SP__TEXTCHUNK_UNSEEN, /* ... is the first one of its column */
+	SP__TEXTCHUNK_FIELDS,	/* a record has too few or too many */
+	SP__TEXTCHUNK_VALUE,	/* a value does not fit its column; fit has the reason */
+	SP__TEXTCHUNK_NULL,	/* ... is NULL, and the column's must not be */
+	SP__TEXTCHUNK_WORDS,	/* ... is a word too many for the dictionary */
+	SP__TEXTCHUNK_UNSEEN,	/* ... is the first one of its column, */
+	SP__TEXTCHUNK_SPELLING, /* ... is spelled in another way than its column writes it, */
+	SP__TEXTCHUNK_ROUNDED,	/* ... would be rounded */
 };
 
 struct sp__textchunk_error {
@@ -60,6 +65,7 @@ struct sp__textchunk_column {
 	struct sp__dictionary words;
 	uint16_t *codes; /* in the table's dictionary, of each code here; NULL: none is mapped */
 	uint32_t mapped; /* words, those that were added first */
+	bool respelled;	 /* a value, or NULL, was spelled in another way than it is written */
 };
 
 struct sp__textchunk {

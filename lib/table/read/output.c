@@ -72,6 +72,8 @@ static bool needs_quotes(const struct sp__table_output *o, const char *text, siz
 static char *put_text(const struct sp__table_output *o, char *p, const char *text, size_t bytes,
 		      bool quotes)
 {
+	if (!bytes && !strcmp(o->null_text, SP__NULL_QUOTED))
+		return p; /* in quotes it would be NULL */
 	if (o->format == SP_TABLE_CSV && (quotes || needs_quotes(o, text, bytes)))
 		return sp__csv_put_quoted(p, text, bytes);
 	if (bytes)

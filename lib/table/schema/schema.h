@@ -14,6 +14,7 @@
 #define SP__COLUMNS_MAX 4096
 #define SP__COLUMN_NAME_MAX 255 /* bytes */
 #define SP__COLUMN_ARROW_MAX 255
+#define SP__NULL_QUOTED "\"\"" /* a spelling of NULL: the empty field of CSV in quotes */
 
 struct sp__table_column {
 	char *name;

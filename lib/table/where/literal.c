@@ -16,6 +16,10 @@
 #define MAX_NUMBER ((sp__int128)1 << 100) /* greater than any number of a column */
 #define MAX_EXPONENT 10000
 
+static const char texts_reason[] = "is compared with a column of texts: write texts in single "
+				   "quotes; numbers need a column of "
+				   "numbers, which convert --types=COL:f64 TABLE OUT makes";
+
 /* A decimal number times 10^places: the greatest integer that is not above it. */
 struct number {
 	sp__int128 floor;
@@ -260,7 +264,7 @@ int sp__step_compare(struct sp__predicate_step *s, const struct sp__table_schema
 	const struct sp__value_type *t = &c->type;
 	struct number n;
 
-	*reason = "is compared with a column of texts: write it in single quotes";
+	*reason = texts_reason;
 	if (sp__type_is_text(t) && !l->quoted)
 		return SP_ESYNTAX;
 	*reason = "^= needs a column of texts";
@@ -299,7 +303,7 @@ int sp__step_in(struct sp__predicate_step *s, const struct sp__table_schema *sch
 	int rc = 0;
 
 	if (c->type.kind == 'w') {
-		*reason = "is compared with a column of texts: write it in single quotes";
+		*reason = texts_reason;
 		for (*bad = 0; *bad < n; ++*bad)
 			if (!l[*bad].quoted)
 				return SP_ESYNTAX;
