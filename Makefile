@@ -329,6 +329,10 @@ JOIN_WRAPS := sp__scan_next sp__source_fill sp__source_ahead sp__table_add sp__t
 	sp__stage_spill sp__sweep_put sp__runread_next sp__sort_get_next
 $(B)/tests/unit/test_join_balance: private LDFLAGS += $(JOIN_WRAPS:%=-Wl$(comma)--wrap=%)
 
+# Hashes that can be made equal, and comparisons of keys, which are counted.
+HASH_WRAPS := sp__key_hash sp__key_hash_secret memcmp strcmp
+$(B)/tests/unit/test_equal_hashes: private LDFLAGS += $(HASH_WRAPS:%=-Wl$(comma)--wrap=%)
+
 # System calls that fail, one at a time.
 CREATION_WRAPS := open fstat ftruncate close
 $(B)/tests/unit/test_creation: private LDFLAGS += $(CREATION_WRAPS:%=-Wl$(comma)--wrap=%)

@@ -3,7 +3,8 @@
  * Aggregates all records with equal keys, neighbours or not, by a hash table of groups.
  *
  * Algorithm: the groups are an array in the order of their first records.  Each group owns its
- * totals and its key.  Slots with open addressing, at most half full, refer to the groups.  At the
+ * totals and its key.  Slots with open addressing, at most half full, refer to the groups.  If a
+ * search passes more than SP__PROBES_MAX slots, all keys are hashed by the strong hash.  At the
  * end of the input the groups are returned batch by batch, and freed.
  *
  * Memory: a group costs a struct, 112 bytes per value, its key, and 2 to 4 slots of 8 bytes.  All
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "base/hash.h"
+#include "base/keyhash.h"
 #include "flow/grouping.h"
 
 #define BATCH_BYTES (64u << 10)
@@ -33,8 +34,10 @@ struct grouped {
 	struct sp__grouping grouping;
 	struct group **groups; /* capacity: half of the slots */
 	size_t n, given;
-	uint64_t *slots; /* number of a group, from 1; 0: free */
-	size_t nslots;	 /* a power of 2 */
+	uint64_t *slots;		     /* number of a group, from 1; 0: free */
+	size_t nslots;			     /* a power of 2 */
+	const struct sp__key_secret *secret; /* of the hashes */
+	bool strong;			     /* the strong hash is used */
 	uint64_t charged_bytes;
 	bool ended;
 	struct sp__bytes out;
@@ -65,6 +68,12 @@ static size_t group_bytes(const struct grouped *g, size_t key_bytes)
 	return sizeof(struct group) + g->grouping.nvalues * sizeof(struct sp__total) + key_bytes;
 }
 
+static uint64_t hash_of(const struct grouped *g, const char *key, size_t bytes)
+{
+	return g->strong ? sp__key_hash_strong(key, bytes)
+			 : sp__key_hash_secret(key, bytes, g->secret);
+}
+
 /* Finds the slot of a key, or the free slot where the key belongs. */
 static uint64_t *find(const struct grouped *g, uint64_t hash, const struct sp__bytes *key)
 {
@@ -89,6 +98,28 @@ static uint64_t *find_free(const struct grouped *g, uint64_t hash)
 	return &g->slots[at];
 }
 
+static void fill_slots(struct grouped *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		*find_free(g, g->groups[i]->hash) = i + 1;
+}
+
+/* Makes the slots again with the strong hash. */
+static void strengthen(struct grouped *g)
+{
+	g->strong = true;
+	memset(g->slots, 0, g->nslots * sizeof(*g->slots));
+	for (size_t i = 0; i < g->n; i++)
+		g->groups[i]->hash = hash_of(g, g->groups[i]->key.p, g->groups[i]->key.n);
+	fill_slots(g);
+}
+
+/* True if the search for a hash that ended at a slot was longer than searches are. */
+static bool is_long(const struct grouped *g, uint64_t hash, const uint64_t *slot)
+{
+	return (((size_t)(slot - g->slots) - hash) & (g->nslots - 1)) > SP__PROBES_MAX;
+}
+
 /* Doubles the slots and the capacity for groups. */
 static int grow(struct grouped *g)
 {
@@ -109,8 +140,7 @@ static int grow(struct grouped *g)
 	g->nslots = n;
 	if (!groups || !g->slots)
 		return no_memory(g);
-	for (size_t i = 0; i < g->n; i++)
-		*find_free(g, g->groups[i]->hash) = i + 1;
+	fill_slots(g);
 	return 0;
 }
 
@@ -143,6 +173,7 @@ static int take_record(void *operator, const char * rec, size_t bytes)
 	struct grouped *g = operator;
 	const struct sp__bytes *key = &g->grouping.key;
 	int rc = sp__grouping_split(&g->grouping, &g->op, rec, bytes);
+	const char *text = key->bytes ? key->data : "";
 	struct group *group;
 	uint64_t hash, *slot;
 
@@ -150,8 +181,13 @@ static int take_record(void *operator, const char * rec, size_t bytes)
 		rc = grow(g);
 	if (rc)
 		return rc;
-	hash = sp__checksum(key->bytes ? key->data : "", key->bytes);
+	hash = hash_of(g, text, key->bytes);
 	slot = find(g, hash, key);
+	if (!g->strong && is_long(g, hash, slot)) {
+		strengthen(g);
+		hash = hash_of(g, text, key->bytes);
+		slot = find(g, hash, key);
+	}
 	if (!*slot)
 		rc = begin_group(g, hash, slot);
 	if (rc)
@@ -228,6 +264,7 @@ int sp_flow_group(struct sp_operator **op, struct sp_operator *input, const size
 		return rc;
 	g->op.next = next;
 	g->op.close = close_grouped;
+	g->secret = sp__key_secret();
 	*op = &g->op;
 	return sp__grouping_open(&g->grouping, input->flow, groups, ngroups, values, nvalues);
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "base/hash.h"
+#include "base/keyhash.h"
 #include "rec/recfmt.h"
 #include "run/memory.h"
 #include "sort/repeated.h"
@@ -82,7 +82,9 @@ int sp__repeated_open(struct sp__repeated *r, const struct sp_sort_opts *opts, s
 {
 	int rc;
 
-	*r = (struct sp__repeated){ .opts = opts, .budget = budget, .err = err, .max = max };
+	*r = (struct sp__repeated){
+		.opts = opts, .budget = budget, .err = err, .max = max, .secret = sp__key_secret()
+	};
 	r->bloom.nwords = max;
 	r->bloom.words = sp__pages_alloc(bloom_bytes(r), false);
 	if (r->bloom.words)
@@ -126,12 +128,13 @@ static int hash_key(const struct sp__repeated *r, struct sp__keybuf *buf, const 
 	bytes -= sp__rec_term(&ks->format);
 	if (ks->form == SP__KEY_ENCODED) {
 		rc = sp__key_encode(r->opts->keys, rec, bytes, buf);
-		*hash = rc ? 0 : sp__checksum(buf->data, buf->bytes);
+		*hash = rc ? 0
+			   : sp__key_hash_secret((const char *)buf->data, buf->bytes, r->secret);
 		return rc;
 	}
 	if (!ks->whole)
 		sp__key_slice(r->opts->keys, rec, bytes, &key, &bytes);
-	*hash = sp__checksum(key, bytes);
+	*hash = sp__key_hash_secret(key, bytes, r->secret);
 	return 0;
 }
 

@@ -18,8 +18,9 @@ struct sp__repeated {
 	const struct sp_sort_opts *opts; /* borrowed */
 	struct sp__budget *budget;
 	struct sp_errinfo *err;
-	uint64_t max;		/* keys that may be repeated */
-	struct sp__bloom bloom; /* of their hashes */
+	uint64_t max;			     /* keys that may be repeated */
+	const struct sp__key_secret *secret; /* of their hashes */
+	struct sp__bloom bloom;		     /* of their hashes */
 	struct sp__sorter by_hash;
 	struct sp__hasher *hashers; /* of each thread */
 	unsigned nhashers;

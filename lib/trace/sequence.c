@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "base/hash.h"
+#include "base/keyhash.h"
 #include "base/whole.h"
 #include "base/enum.h"
 #include "base/minmax.h"
@@ -23,6 +23,7 @@ struct loader {
 	const char *path;
 	uint64_t line;
 	size_t *slot, nslot; /* volume number + 1; 0: free; nslot a power of 2 */
+	bool strong;	     /* names are hashed by the strong hash */
 	char *name;	     /* volume of the line, unescaped */
 	size_t name_cap;
 };
@@ -32,14 +33,26 @@ static int no_memory(const struct loader *l)
 	return sp__err(l->err, -ENOMEM, "read", l->path, -1);
 }
 
-/* Returns the slot where a name is or belongs. */
-static size_t *find_slot(const struct loader *l, const char *name)
+/* Returns the slot where a name is or belongs.  *passed: slots that the search passed. */
+static size_t *find_slot(const struct loader *l, const char *name, size_t *passed)
 {
-	size_t i = sp__checksum(name, strlen(name)) & (l->nslot - 1);
+	const size_t n = strlen(name), mask = l->nslot - 1;
+	size_t i = mask & (l->strong ? sp__key_hash_strong(name, n)
+				     : sp__key_hash_secret(name, n, sp__key_secret()));
 
-	while (l->slot[i] && strcmp(l->seq->volume[l->slot[i] - 1].name, name))
-		i = (i + 1) & (l->nslot - 1);
+	for (*passed = 0; l->slot[i] && strcmp(l->seq->volume[l->slot[i] - 1].name, name);
+	     ++*passed)
+		i = (i + 1) & mask;
 	return &l->slot[i];
+}
+
+static void fill_slots(struct loader *l)
+{
+	size_t passed;
+
+	memset(l->slot, 0, l->nslot * sizeof(*l->slot));
+	for (size_t i = 0; i < l->seq->nvolumes; i++)
+		*find_slot(l, l->seq->volume[i].name, &passed) = i + 1;
 }
 
 /* Makes space for one more volume: at most half of the slots are used. */
@@ -50,19 +63,18 @@ static int grow_volumes(struct loader *l)
 	if (!SP__ARRAY_RESIZE(l->seq->volume, n / 2))
 		return no_memory(l);
 	free(l->slot);
-	l->slot = calloc(n, sizeof(*l->slot));
+	l->slot = malloc(n * sizeof(*l->slot));
 	if (!l->slot)
 		return no_memory(l);
 	l->nslot = n;
-	for (size_t i = 0; i < l->seq->nvolumes; i++)
-		*find_slot(l, l->seq->volume[i].name) = i + 1;
+	fill_slots(l);
 	return 0;
 }
 
 static int find_volume(struct loader *l, const struct sp__seqline *line, uint32_t *number)
 {
 	struct sp_sequence *seq = l->seq;
-	size_t *slot;
+	size_t *slot, passed;
 	int rc;
 
 	if (line->name_len >= l->name_cap) {
@@ -75,7 +87,12 @@ static int find_volume(struct loader *l, const struct sp__seqline *line, uint32_
 	sp__sequence_name(line->name, line->name_len, l->name);
 	if (seq->nvolumes >= l->nslot / 2 && (rc = grow_volumes(l)) < 0)
 		return rc;
-	slot = find_slot(l, l->name);
+	slot = find_slot(l, l->name, &passed);
+	if (!l->strong && passed > SP__PROBES_MAX) {
+		l->strong = true;
+		fill_slots(l);
+		slot = find_slot(l, l->name, &passed);
+	}
 	if (!*slot) {
 		seq->volume[seq->nvolumes] = (struct sp__seqvolume){ .name = strdup(l->name) };
 		if (!seq->volume[seq->nvolumes].name)

@@ -58,7 +58,7 @@ static void test_find(void)
 	}
 	all &= add(&t, &a, "", 0) == 0 && add(&t, &b, "giant", 3 * PAGE) == 0;
 	ok(all, "records with their fields, one without, one larger than a page");
-	ok(sp__table_make(&t, lists, 2, 5, 0) == 0, "slots are made");
+	ok(sp__table_make(&t, lists, 2, 5) == 0, "slots are made");
 	for (int i = 0; i < 1000; i++) {
 		snprintf(key, sizeof(key), "key %d", i);
 		all &= chain(&t, key, 5) == 3;
@@ -128,7 +128,7 @@ static void test_resident(void)
 	sp__reclist_init(&l);
 	while (add(&t, &l, "k", 1) == 0)
 		;
-	ok(sp__table_make(&t, lists, 1, 5, 0) == 0, "slots of short records are made");
+	ok(sp__table_make(&t, lists, 1, 5) == 0, "slots of short records are made");
 	with_slots = resident_bytes(t.mem, t.mem_bytes) + t.slots_bytes;
 	ok(before > limit / 4 * 3 && with_slots <= limit + huge,
 	   "pages that were full of long ones make room for them (%llu, %llu)",
@@ -178,7 +178,7 @@ static void test_full_band(void)
 			continue;
 		taken += add(&t, &l, key, 0) == 0;
 	}
-	ok(sp__table_make(&t, lists, 1, 5, 0) == 0 && t.made.records == keys, "slots are made");
+	ok(sp__table_make(&t, lists, 1, 5) == 0 && t.made.records == keys, "slots are made");
 	for (unsigned i = 0; i < number; i++) {
 		snprintf(key, sizeof(key), "key %u", i);
 		found += (unsigned)chain(&t, key, 5);

@@ -3,13 +3,14 @@
  * Builds the table of a hash join with several threads (building.h).
  *
  * Algorithm: first, each thread takes parts of the file (flow/parts.h), and puts their records into
- * pages of its own: a list for each partition and each band of the slots.  Then each thread takes
- * bands, and puts their records into slots, in the order of one thread: by partition, and in a
- * partition by part.  If a table with one band is expected, a list holds the records of all bands.
+ * pages of its own: a list for each partition, if there are several, and each band of the slots.
+ * Then each thread takes bands, and puts their records into slots, in the order of one thread: by
+ * partition, and in a partition by part.  If a table with one band is expected, a list holds the
+ * records of all bands.
  *
  * If memory for the pages ends, a record is larger than a page, the table gets fewer bands than
- * expected, or one of them too many keys, everything is dropped, and one thread reads the file
- * again, which can spill partitions.
+ * expected, one of them too many keys, or a search is too long, everything is dropped, and one
+ * thread reads the file again, which can spill partitions and sort slots.
  *
  * Memory: the table's; half a page per list of each thread is not used.
  */
@@ -106,15 +107,16 @@ static int take(struct builder *b, const char *line, size_t bytes)
 	struct sp__stage *s = b->all->s;
 	struct sp__hash *h = s->h;
 	struct sp__slice key;
-	uint64_t hash;
+	uint64_t key_hash;
 	size_t list;
 
 	if (sp__key_find(&h->keying, s->side[SP__BUILD], line, bytes, &b->keymem, &key) < 0)
 		return sp__err(&b->err, -ENOMEM, "allocate", NULL, -1);
-	hash = sp__key_hash(key.p, key.n, h->seed);
-	sp__tally_count(&b->read, hash);
-	list = sp__table_band(hash, b->all->nbands) * s->npartitions +
-	       s->partition_of[hash % SP__BUCKETS];
+	key_hash = sp__key_hash(key.p, key.n, h->key_seed);
+	sp__tally_count(&b->read, key_hash);
+	list = sp__table_band(key_hash, b->all->nbands) * s->npartitions;
+	if (!s->whole)
+		list += s->partition_of[sp__stage_hash(s, &key, key_hash) % SP__BUCKETS];
 	return add(b, &b->lists[list], line, bytes, &key);
 }
 
@@ -201,7 +203,7 @@ static void read_parts(void *builder)
 
 /* Second: slots. */
 
-/* Inserts the records of one band and partition.  False: a band has too many keys. */
+/* Inserts the records of one band and partition.  False: as of sp__table_insert(). */
 static bool insert(struct builder *b, size_t list)
 {
 	struct building *g = b->all;
@@ -214,8 +216,7 @@ static bool insert(struct builder *b, size_t list)
 		size_t by = (size_t)(f->by - g->builders);
 
 		if (!sp__table_insert(&s->h->table, &f->by->lists[list], &b->walks[by],
-				      f->records[list] - b->walked[by], s->h->seed, s->depth,
-				      &b->made))
+				      f->records[list] - b->walked[by], s->h->key_seed, &b->made))
 			return false;
 		b->walked[by] = f->records[list];
 	}
@@ -346,6 +347,8 @@ static int build(struct building *g)
 		return sp__join_no_memory(g->s->h->env);
 	else
 		run(g, insert_bands);
+	if (!g->error && sp__table_crowded(t))
+		g->error = SP_EUNSUP;
 	if (g->error)
 		return drop(g);
 	for (unsigned i = 0; i < g->n; i++)

@@ -7,7 +7,14 @@
  * each pair of spilled partitions is joined separately, the smaller one as build side.  If it fits
  * into memory, one stage without partitions joins the pair.  If partitioning has not made it
  * smaller, or would cost more than reading the probe side again, block nested loops do (nested.c).
- * Otherwise a stage partitions the pair by another hash.
+ * Otherwise a stage partitions the pair by another hash.  If partitioning has not made it smaller
+ * although its keys differ, keys were made to have equal hashes: that other hash is the strong one.
+ *
+ * Hashes: the partition of a record, and with it the order of the result, follows from a hash with
+ * the known seed of the run.  If the build input surely fits into memory, it is not partitioned,
+ * and the slots of the table are found by a hash with the random seed of the process, except if
+ * unpaired records are written in the order of the slots.  Otherwise the known seed is used for
+ * both, since a second hash would take 3 % more instructions.
  *
  * Memory: pages of records and slots (table.h) take |M| of formula (1).  In addition there are the
  * streams, the buffers of the writers and of one partition being read, and the Bloom filter over
@@ -46,7 +53,7 @@ static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
 
 	if (rc < 0)
 		return rc;
-	sp__tally_count(read_back, sp__key_hash(key.p, key.n, h->seed));
+	sp__tally_count(read_back, sp__key_hash(key.p, key.n, h->key_seed));
 	sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.opts->keys[side][0], &l.key);
 	sp__emit_sides(&h->out->emit, side, &l, NULL);
 	return h->out->emit.error;
@@ -93,6 +100,7 @@ static int pair(struct sp__hash *h, struct sp__partition *partition, int build_s
 	struct sp__runread r[2];
 	struct sp__iter it[2] = { { &r[0], sp__runread_next }, { &r[1], sp__runread_next } };
 	uint64_t need, bytes[2];
+	const bool strong = h->strong;
 	bool stubborn;
 	int rc;
 
@@ -113,8 +121,15 @@ static int pair(struct sp__hash *h, struct sp__partition *partition, int build_s
 	need = sp__join_need(build->bytes, build->records);
 	bytes[SP__BUILD] = build->bytes;
 	bytes[SP__PROBE] = probe->bytes;
-	if (sp__join_nests(&h->layout, h->opts->algorithm, depth, stubborn, need, bytes))
-		return sp__hash_nested(h, build, probe, build_side, depth, came);
+	if (sp__join_nests(&h->layout, h->opts->algorithm, depth, stubborn, need, bytes)) {
+		bool divides = stubborn && !strong && h->opts->algorithm != SP_JOIN_NESTED &&
+			       depth < SP__JOIN_DEPTH_MAX;
+
+		rc = sp__hash_nested(h, build, probe, build_side, depth, came, divides);
+		if (!divides || rc != SP_EUNSUP)
+			return rc;
+		h->strong = true;
+	}
 	/* The second reader reuses the memory: the first has ended before it begins. */
 	open_partition(h, &r[SP__BUILD], build, build_side);
 	open_partition(h, &r[SP__PROBE], probe, !build_side);
@@ -122,6 +137,7 @@ static int pair(struct sp__hash *h, struct sp__partition *partition, int build_s
 		       came);
 	sp__runread_close(&r[0]);
 	sp__runread_close(&r[1]);
+	h->strong = strong;
 	return rc;
 }
 
@@ -219,12 +235,23 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 	return rc;
 }
 
+/* True if the build input will surely be in memory, and no order follows from its hashes. */
+static bool keeps_whole(const struct sp__hash *h, int build)
+{
+	uint64_t need = sp__join_need_of(h->opts, build);
+
+	return h->opts->algorithm == SP_JOIN_HYBRID && !h->mark && !h->sorting && need &&
+	       need + need / 8 < h->layout.table_bytes;
+}
+
 static int open_hash(struct sp__hash *h, int build)
 {
 	int rc;
 
 	h->opts->algorithm = h->counts->stats.algorithm = sp__join_choice(h->opts, &h->layout);
 	h->seed = sp__mix64(h->opts->run.seed + 1);
+	h->whole = keeps_whole(h, build);
+	h->key_seed = h->whole ? sp__key_secret()->seed : h->seed;
 	sp__numbers_begin(h, build);
 	rc = sp__keying_init(&h->keying, &h->out->emit.cut, h->opts, h->env->err);
 	if (rc < 0)
@@ -238,6 +265,7 @@ static int open_hash(struct sp__hash *h, int build)
 			    sp__rec_term(&h->in->source[0].format), &h->env->budget);
 	if (rc < 0 || !h->read_mem || !h->write_mem || !h->bloom.words)
 		return sp__join_no_memory(h->env);
+	h->table.seed_known = !h->whole;
 	return 0;
 }
 
@@ -304,9 +332,9 @@ int sp__join_hash(struct sp__join_inputs *inputs, struct sp__result *result,
 	from[SP__PROBE].side = !build;
 	bytes[SP__BUILD] = o->input_bytes[build];
 	bytes[SP__PROBE] = o->input_bytes[!build];
+	h.mark = o->unpaired[0] || o->unpaired[1] || o->semi;
 	rc = open_hash(&h, build);
 	h.counts->stats.build = (unsigned)build + 1;
-	h.mark = o->unpaired[0] || o->unpaired[1] || o->semi;
 	if (!rc)
 		rc = run_stage(&h, 0, &in, &out, build, bytes, sp__join_records(o, build), NULL);
 	if (!rc)

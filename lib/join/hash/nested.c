@@ -22,6 +22,7 @@ struct nested {
 	const char *at, *end; /* rest of the build batch */
 	struct sp__run *probe;
 	const struct sp__tally *came;
+	bool divides; /* see sp__hash_nested() */
 };
 
 static bool needs_bits(const struct sp__stage *s)
@@ -85,13 +86,16 @@ static int blocks(struct nested *n)
 	do {
 		more = fill(n);
 		rc = more < 0 ? more : sp__stage_make_table(n->s);
+		if (!rc && n->divides && 2 * sp__table_keys(&n->h->table) > n->h->table.records)
+			rc = SP_EUNSUP;
+		n->divides = false;
 		if (!rc)
 			rc = probe(n, more == SP_END);
 		if (!rc)
 			rc = sp__stage_rest(n->s);
 		sp__table_empty(&n->h->table);
 		sp__reclist_init(&n->s->partitions[0].list);
-		n->h->counts->stats.nested_blocks++;
+		n->h->counts->stats.nested_blocks += rc != SP_EUNSUP;
 	} while (!rc && more == SP_READY);
 	/* All records read were in the tables of the blocks, which count them. */
 	n->s->balance[SP__BUILD].read = n->s->balance[SP__BUILD].kept;
@@ -99,10 +103,10 @@ static int blocks(struct nested *n)
 }
 
 int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *probe_run,
-		    int build_side, unsigned depth, const struct sp__tally came[2])
+		    int build_side, unsigned depth, const struct sp__tally came[2], bool divides)
 {
 	const uint64_t few[2] = { 1, 1 };
-	struct nested n = { .h = h, .probe = probe_run, .came = came };
+	struct nested n = { .h = h, .probe = probe_run, .came = came, .divides = divides };
 	uint64_t had_bytes = 0;
 	int rc = sp__stage_new(&n.s, h, depth, build_side, few, 1);
 
@@ -110,14 +114,14 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 		return rc;
 	for (unsigned b = 0; b < SP__BUCKETS; b++)
 		n.s->partition_of[b] = 0;
-	n.s->partitions[0].spilled = false;
+	n.s->partitions[0].spilled = n.s->spills = false;
 	if (needs_bits(n.s)) {
 		had_bytes = SP__BITS_WORDS(probe_run->records + 1) * sizeof(uint64_t);
 		n.s->had = calloc(1, had_bytes);
 		sp__budget_charge(&h->env->budget, had_bytes);
 		rc = n.s->had ? 0 : sp__join_no_memory(h->env);
 	}
-	sp__runread_open(&n.build, h->spill, build, &h->format[build_side], true, h->read_mem,
+	sp__runread_open(&n.build, h->spill, build, &h->format[build_side], !divides, h->read_mem,
 			 h->layout.read_bytes);
 	if (!rc)
 		rc = blocks(&n);

@@ -19,8 +19,8 @@ struct probed {
 	struct sp__line line;
 	struct sp__slice key;
 	size_t key_begin;
-	uint64_t key_hash, hash;
-	struct sp__partition *partition;
+	uint64_t key_hash, hash;	 /* hash: decides the partition */
+	struct sp__partition *partition; /* NULL: in memory */
 };
 
 static bool needs_field(const struct sp__hash *h)
@@ -80,6 +80,16 @@ static inline void met(const struct sp__prober *p, const struct sp__line *l, str
 		emit_pairs(p, l, r);
 }
 
+/* Finds the partition of a record: NULL if it is in memory. */
+static struct sp__partition *spilled_partition(struct sp__stage *s, struct probed *p)
+{
+	struct sp__partition *partition;
+
+	p->hash = sp__stage_hash(s, &p->key, p->key_hash);
+	partition = sp__stage_partition(s, p->hash);
+	return partition->spilled ? partition : NULL;
+}
+
 /* Finds keys, hashes and slots of a group. */
 static int look(const struct sp__prober *by, struct probed *group, size_t n)
 {
@@ -106,12 +116,11 @@ static int look(const struct sp__prober *by, struct probed *group, size_t n)
 
 		if (!h->keying.plain)
 			p->key.p = p->key.n ? keymem->data + p->key_begin : sp__no_field;
-		p->key_hash = sp__key_hash(p->key.p, p->key.n, h->seed);
+		p->key_hash = sp__key_hash(p->key.p, p->key.n, h->key_seed);
 		sp__tally_count(&by->balance->read, p->key_hash);
-		p->hash = sp__key_rehash(p->key_hash, s->depth);
-		p->partition = sp__stage_partition(s, p->hash);
-		if (!p->partition->spilled)
-			__builtin_prefetch(sp__table_slot(&h->table, p->hash));
+		p->partition = s->spills ? spilled_partition(s, p) : NULL;
+		if (!p->partition)
+			__builtin_prefetch(sp__table_slot(&h->table, p->key_hash));
 		else if (h->bloom.words)
 			__builtin_prefetch(sp__bloom_word(&h->bloom, p->hash));
 	}
@@ -125,9 +134,9 @@ static void fetch(struct sp__stage *s, const struct probed *group, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct sp__rec *r;
 
-		if (group[i].partition->spilled)
+		if (group[i].partition)
 			continue;
-		r = sp__table_likely(t, group[i].hash);
+		r = sp__table_likely(t, group[i].key_hash);
 		if (r) {
 			__builtin_prefetch(r);
 			__builtin_prefetch((const char *)r + 64);
@@ -162,10 +171,10 @@ static int resolve(const struct sp__prober *by, const struct probed *group, size
 	for (size_t i = 0; i < n && !rc; i++) {
 		const struct probed *p = &group[i];
 
-		if (p->partition->spilled) {
+		if (p->partition) {
 			rc = defer(by, p);
 		} else {
-			met(by, &p->line, sp__table_find(&s->h->table, p->hash, &p->key));
+			met(by, &p->line, sp__table_find(&s->h->table, p->key_hash, &p->key));
 			sp__tally_count(&by->balance->looked_up, p->key_hash);
 		}
 		sp__charge_work(s->h->env, 1, 1, p->line.bytes + 1 + sp__emit_bytes(e) - written);

@@ -54,6 +54,9 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 		sp__reclist_init(&s->partitions[i].list);
 		s->partitions[i].spilled = i >= split.resident;
 	}
+	s->strong = h->strong;
+	s->spills = split.spilled > 0;
+	s->whole = h->whole && !depth && !s->spills;
 	s->resident_bytes = resident_bytes(split.share, bytes[SP__BUILD], build_records);
 	s->sorted = !depth && h->opts->algorithm == SP_JOIN_SHJ;
 	sp__join_deal(&split, s->partition_of);
@@ -85,25 +88,41 @@ void sp__stage_free(struct sp__stage *s)
 
 /* Evicting partitions. */
 
-/* Writes a partition out. */
-static int give_up(struct sp__stage *s, struct sp__partition *p)
+/* Writes a list out, which has the records of one partition, or of all. */
+static int write_list(struct sp__stage *s, struct sp__reclist *list)
 {
 	struct sp__hash *h = s->h;
 	struct sp__recwalk w = { 0 };
 	struct sp__rec *r;
 	int rc = 0;
 
-	p->spilled = true;
-	while (!rc && (r = sp__table_walk(&h->table, &p->list, &w))) {
+	while (!rc && (r = sp__table_walk(&h->table, list, &w))) {
 		struct sp__slice key = sp__rec_key(r);
+		uint64_t key_hash = sp__key_hash(key.p, key.n, h->key_seed);
+		uint64_t hash = sp__stage_hash(s, &key, key_hash);
 
-		uint64_t hash = sp__key_hash(key.p, key.n, h->seed);
-
-		sp__bloom_add(&h->bloom, sp__key_rehash(hash, s->depth));
-		rc = sp__stage_spill(s, p, SP__BUILD, sp__rec_line(r), r->bytes, hash);
+		sp__bloom_add(&h->bloom, hash);
+		rc = sp__stage_spill(s, sp__stage_partition(s, hash), SP__BUILD, sp__rec_line(r),
+				     r->bytes, key_hash);
 	}
-	sp__table_drop(&h->table, &p->list);
+	sp__table_drop(&h->table, list);
 	return rc;
+}
+
+static int give_up(struct sp__stage *s, struct sp__partition *p)
+{
+	p->spilled = s->spills = true;
+	return write_list(s, &p->list);
+}
+
+/* Evicts all records, which were expected to fit. */
+static int give_up_whole(struct sp__stage *s)
+{
+	s->whole = false;
+	s->spills = true;
+	for (unsigned i = 0; i < s->npartitions; i++)
+		s->partitions[i].spilled = true;
+	return write_list(s, &s->partitions[0].list);
 }
 
 /* Evicts the largest partition, or, if there is none, p, when no page is left. */
@@ -111,6 +130,8 @@ static int give_up_largest(struct sp__stage *s, struct sp__partition *p)
 {
 	struct sp__partition *max = p;
 
+	if (s->whole)
+		return give_up_whole(s);
 	for (unsigned i = 0; i < s->npartitions; i++) {
 		struct sp__partition *q = &s->partitions[i];
 
@@ -156,6 +177,19 @@ int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *li
 	return rc < 0 ? sp__join_no_memory(s->h->env) : rc;
 }
 
+/* Keeps a record in the list of p: 0; 1: records were evicted instead; or an error. */
+static int keep_or_evict(struct sp__stage *s, struct sp__partition *p, const char *line,
+			 size_t bytes, const struct sp__slice *key)
+{
+	int rc = sp__stage_keep(s, &p->list, line, bytes, key);
+
+	if (rc <= 0)
+		return rc;
+	sp__ordered_spill(s->h);
+	rc = give_up_largest(s, p);
+	return rc < 0 ? rc : 1;
+}
+
 static int take(struct sp__stage *s, const char *line, size_t bytes)
 {
 	struct sp__slice key;
@@ -165,17 +199,18 @@ static int take(struct sp__stage *s, const char *line, size_t bytes)
 
 	if (rc < 0)
 		return rc;
-	key_hash = sp__key_hash(key.p, key.n, s->h->seed);
+	key_hash = sp__key_hash(key.p, key.n, s->h->key_seed);
 	sp__tally_count(&s->balance[SP__BUILD].read, key_hash);
-	hash = sp__key_rehash(key_hash, s->depth);
-	p = sp__stage_partition(s, hash);
-	while (!p->spilled) {
-		rc = sp__stage_keep(s, &p->list, line, bytes, &key);
+	if (s->whole) {
+		rc = keep_or_evict(s, s->partitions, line, bytes, &key);
 		if (rc <= 0)
 			return rc;
-		sp__ordered_spill(s->h);
-		rc = give_up_largest(s, p);
-		if (rc < 0)
+	}
+	hash = sp__stage_hash(s, &key, key_hash);
+	p = sp__stage_partition(s, hash);
+	while (!p->spilled) {
+		rc = keep_or_evict(s, p, line, bytes, &key);
+		if (rc <= 0)
 			return rc;
 	}
 	sp__bloom_add(&s->h->bloom, hash);
@@ -249,7 +284,7 @@ int sp__stage_make_table(struct sp__stage *s)
 	for (unsigned i = 0; i < s->npartitions; i++)
 		if (!s->partitions[i].spilled)
 			lists[n++] = &s->partitions[i].list;
-	rc = sp__table_make(&s->h->table, lists, n, s->h->seed, s->depth);
+	rc = sp__table_make(&s->h->table, lists, n, s->h->key_seed);
 	free(lists);
 	sp__tally_join(&s->balance[SP__BUILD].kept, &s->h->table.made);
 	return rc < 0 ? sp__join_no_memory(s->h->env) : 0;

@@ -59,7 +59,10 @@ struct sp__hash {
 	struct sp__bloom bloom;
 	bool bloom_used;
 	uint64_t workers_bytes; /* of the workers, at the end of write_mem; 0: one thread probes */
-	uint64_t seed;		/* of the hashes of keys */
+	uint64_t seed;		/* of the hashes by which records are partitioned */
+	uint64_t key_seed;	/* of the hashes by which records are found and tallied */
+	bool whole;		/* the first stage does not partition */
+	bool strong;		/* the next stage partitions by the strong hash */
 	bool mark;		/* record which records of the build side had partners */
 	/*
 	 * Format of each file's records in the stages, and the bytes of their tags (keys/tags.h).
@@ -93,6 +96,9 @@ struct sp__stage {
 	struct sp__hash *h;
 	unsigned depth;
 	int side[2]; /* by role: the file, 0 or 1 */
+	bool strong; /* partitions by the strong hash */
+	bool spills; /* a partition is spilled */
+	bool whole;  /* all records go to the list of partition 0, while there is memory */
 	unsigned npartitions,
 		planned; /* number of partitions; planned: the last ones, spilled from the start */
 	struct sp__partition *partitions;
@@ -156,6 +162,19 @@ static inline struct sp__partition *sp__stage_partition(struct sp__stage *s, uin
 	return &s->partitions[s->partition_of[hash % SP__BUCKETS]];
 }
 
+/* Returns the hash that decides the partition of a key; key_hash: with the seed h->key_seed. */
+static inline uint64_t sp__stage_hash(const struct sp__stage *s, const struct sp__slice *key,
+				      uint64_t key_hash)
+{
+	const struct sp__hash *h = s->h;
+
+	if (s->strong)
+		key_hash = sp__key_hash_strong(key->p, key->n);
+	else if (h->key_seed != h->seed)
+		key_hash = sp__key_hash(key->p, key->n, h->seed);
+	return sp__key_rehash(key_hash, s->depth);
+}
+
 /* Tally of the spilled records of one role, once they are written. */
 static inline struct sp__tally sp__partition_tally(const struct sp__partition *p, int role)
 {
@@ -189,8 +208,13 @@ SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);
 SP_MUST_CHECK int sp__stage_rest(struct sp__stage *s);
 
 /* nested.c */
+/*
+ * divides: returns SP_EUNSUP, not recorded, and has done nothing, if most records of the first
+ * block have different keys.
+ */
 SP_MUST_CHECK int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *probe,
-				  int build_side, unsigned depth, const struct sp__tally came[2]);
+				  int build_side, unsigned depth, const struct sp__tally came[2],
+				  bool divides);
 
 /* ordered.c */
 /* Decides whether to number records, before the table is made, which might release memory. */

@@ -6,15 +6,24 @@
  * to the reference, so an absent key costs one cache miss.  Records with equal keys form a ring, in
  * the order of their lists with giants last.  The slot refers to the last record, so even a
  * frequent key costs one comparison per record.
+ *
+ * Keys can be made to have equal hashes, if the seed is known.  If a search passes too many slots,
+ * or too many different keys with equal tags, the slots are sorted by key instead, and searched by
+ * bisection.
  */
 #include <stdlib.h>
 #include "base/array.h"
+#include "base/heap.h"
 #include "base/minmax.h"
 #include "join/hash/table.h"
 
 #define GROUP 16
 
 #define BANDS_MIN_RECORDS (UINT64_C(1) << 16)
+
+/* Maximum number of slots that a search passes; slots for which a different key counts. */
+#define MAX_PASSED (4 * SP__PROBES_MAX)
+#define COLLISION_SLOTS 64
 
 int sp__table_init(struct sp__table *t, uint64_t limit_bytes, uint32_t page_bytes,
 		   size_t term_bytes, struct sp__budget *budget)
@@ -246,22 +255,27 @@ struct pending {
 	uint32_t ref;
 };
 
-/* False: then no slot of the band would be free, at which a search ends. */
+/* False: no slot of the band would be free, at which a search ends, or the search was too long. */
 static bool insert(struct sp__table *t, const struct pending *p)
 {
 	uint64_t *s = sp__table_slot(t, p->hash), *end = sp__table_band_end(t, p->hash);
 	uint64_t *keys = &t->keys[sp__table_band(p->hash, t->nbands)].n;
 	const struct sp__slice key = sp__rec_key(p->rec);
 	uint32_t tag = (uint32_t)p->hash;
+	unsigned passed = 0;
 
 	for (; *s; s = s + 1 == end ? end - t->band_slots : s + 1) {
 		struct sp__rec *r;
 
+		if (++passed > MAX_PASSED)
+			return false;
 		if (*s >> 32 != tag)
 			continue;
 		r = sp__table_rec(t, (uint32_t)*s);
-		if (r->key_bytes != key.n || memcmp(sp__rec_key(r).p, key.p, key.n) != 0)
+		if (r->key_bytes != key.n || memcmp(sp__rec_key(r).p, key.p, key.n) != 0) {
+			passed += COLLISION_SLOTS;
 			continue;
+		}
 		p->rec->next = r->next ? r->next : (uint32_t)*s;
 		r->next = p->ref;
 		break;
@@ -273,7 +287,7 @@ static bool insert(struct sp__table *t, const struct pending *p)
 }
 
 bool sp__table_insert(struct sp__table *t, const struct sp__reclist *l, struct sp__recwalk *w,
-		      uint64_t n, uint64_t seed, unsigned depth, struct sp__tally *made)
+		      uint64_t n, uint64_t seed, struct sp__tally *made)
 {
 	struct pending group[GROUP];
 	struct sp__rec *r;
@@ -286,7 +300,7 @@ bool sp__table_insert(struct sp__table *t, const struct sp__reclist *l, struct s
 
 			sp__tally_count(made, hash);
 			r->next = 0;
-			group[m] = (struct pending){ r, sp__key_rehash(hash, depth), w->ref };
+			group[m] = (struct pending){ r, hash, w->ref };
 			__builtin_prefetch(sp__table_slot(t, group[m].hash), 1);
 		}
 		for (size_t i = 0; i < m; i++)
@@ -324,6 +338,7 @@ static void divide(struct sp__table *t, uint64_t nbands)
 	t->nbands = nbands;
 	t->band_slots = t->slots_bytes / sizeof(*t->slots) / nbands;
 	t->nslots = nbands * t->band_slots;
+	t->sorted = 0;
 	t->made = (struct sp__tally){ 0 };
 	memset(t->keys, 0, sizeof(t->keys));
 }
@@ -339,30 +354,132 @@ int sp__table_begin(struct sp__table *t)
 	return 0;
 }
 
+bool sp__table_crowded(const struct sp__table *t)
+{
+	uint64_t used = 0;
+
+	/* A search passes at most the slots between two free ones. */
+	for (uint64_t i = 0; i < t->nslots && used <= MAX_PASSED && t->seed_known; i++)
+		used = t->slots[i] ? used + 1 : 0;
+	return used > MAX_PASSED;
+}
+
 static bool insert_all(struct sp__table *t, struct sp__reclist *const *lists, size_t n,
-		       uint64_t seed, unsigned depth)
+		       uint64_t seed)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct sp__recwalk w = { 0 };
 
-		if (!sp__table_insert(t, lists[i], &w, lists[i]->records, seed, depth, &t->made))
+		if (!sp__table_insert(t, lists[i], &w, lists[i]->records, seed, &t->made))
 			return false;
 	}
-	return true;
+	return !sp__table_crowded(t);
 }
 
-int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
-		   unsigned depth)
+/* Sorted slots. */
+
+static int compare_keys(const struct sp__slice *a, const struct sp__slice *b)
+{
+	return a->n != b->n ? (a->n < b->n ? -1 : 1) : memcmp(a->p, b->p, a->n);
+}
+
+/* Compares two records by key, and those with equal keys by number: number << 32 | reference. */
+static bool follows(void *table, uint64_t a, uint64_t b)
+{
+	const struct sp__slice ka = sp__rec_key(sp__table_rec(table, (uint32_t)a));
+	const struct sp__slice kb = sp__rec_key(sp__table_rec(table, (uint32_t)b));
+	int diff = compare_keys(&ka, &kb);
+
+	return diff ? diff > 0 : a > b;
+}
+
+/* Makes a ring of sorted records with equal keys; returns the reference of the last one. */
+static uint64_t link_records(struct sp__table *t, const uint64_t *refs, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		sp__table_rec(t, (uint32_t)refs[i])->next =
+			n > 1 ? (uint32_t)refs[i + 1 < n ? i + 1 : 0] : 0;
+	return (uint32_t)refs[n - 1];
+}
+
+static void sort_slots(struct sp__table *t, struct sp__reclist *const *lists, size_t n,
+		       uint64_t seed)
+{
+	struct sp__heap heap = { .item = t->slots };
+	struct sp__rec *r;
+	uint64_t all, end;
+
+	for (size_t i = 0; i < n; i++) {
+		struct sp__recwalk w = { 0 };
+
+		while ((r = sp__table_walk(t, lists[i], &w))) {
+			sp__tally_count(&t->made,
+					sp__key_hash(sp__rec_key(r).p, r->key_bytes, seed));
+			sp__heap_push(&heap, (uint64_t)heap.n << 32 | w.ref, follows, NULL, t);
+		}
+	}
+	all = heap.n;
+	while (heap.n) {
+		uint64_t last = sp__heap_take(&heap, 0, follows, NULL, t);
+
+		t->slots[heap.n] = last;
+	}
+	for (uint64_t i = 0; i < all; i = end) {
+		struct sp__slice key = sp__rec_key(sp__table_rec(t, (uint32_t)t->slots[i])), next;
+
+		for (end = i + 1; end < all; end++) {
+			next = sp__rec_key(sp__table_rec(t, (uint32_t)t->slots[end]));
+			if (compare_keys(&key, &next) != 0)
+				break;
+		}
+		t->slots[t->sorted++] = link_records(t, t->slots + i, end - i);
+	}
+	memset(t->slots + t->sorted, 0, t->slots_bytes - t->sorted * sizeof(*t->slots));
+}
+
+struct sp__rec *sp__table_search(const struct sp__table *t, const struct sp__slice *key)
+{
+	uint64_t low = 0, high = t->sorted;
+
+	while (low < high) {
+		uint64_t middle = (low + high) / 2;
+		struct sp__rec *r = sp__table_rec(t, (uint32_t)t->slots[middle]);
+		const struct sp__slice at = sp__rec_key(r);
+		int diff = compare_keys(key, &at);
+
+		if (!diff)
+			return r;
+		if (diff < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed)
 {
 	int rc = sp__table_begin(t);
 
-	if (rc || insert_all(t, lists, n, seed, depth))
+	if (rc || insert_all(t, lists, n, seed))
 		return rc;
-	/* One band has room for all keys. */
+	/* One band has space for all keys. */
 	memset(t->slots, 0, t->slots_bytes);
 	divide(t, 1);
-	(void)insert_all(t, lists, n, seed, depth);
+	if (insert_all(t, lists, n, seed))
+		return 0;
+	divide(t, 1);
+	sort_slots(t, lists, n, seed);
 	return 0;
+}
+
+uint64_t sp__table_keys(const struct sp__table *t)
+{
+	uint64_t n = t->sorted;
+
+	for (size_t i = 0; i < SP__TABLE_BANDS; i++)
+		n += t->keys[i].n;
+	return n;
 }
 
 /* Several threads. */

@@ -82,6 +82,8 @@ struct sp__table {
 	/* tag << 32 | reference; in bands of equal length, each of a part of the hash's range */
 	uint64_t *slots;
 	uint64_t nslots, slots_bytes, nbands, band_slots;
+	uint64_t sorted; /* slots in use, sorted by key; 0: they are hashed */
+	bool seed_known; /* keys could be made to have equal hashes, or neighbouring ones */
 	struct {
 		uint64_t n;
 		char apart[56];	 /* from what other threads write */
@@ -164,12 +166,10 @@ struct sp__rec *sp__table_walk(const struct sp__table *t, const struct sp__recli
 /* Empties a list and frees its pages. */
 void sp__table_drop(struct sp__table *t, struct sp__reclist *l);
 
-/*
- * Makes slots for all records in n lists; seed and depth as for sp__key_hash() and
- * sp__key_rehash().  0 or -ENOMEM.
- */
-int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
-		   unsigned depth);
+/* Makes slots for all records in n lists; seed as for sp__key_hash().  0 or -ENOMEM. */
+int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed);
+/* Returns the number of keys in slots. */
+uint64_t sp__table_keys(const struct sp__table *t);
 
 /*
  * Tables that several threads fill.  Each thread has a view: a table whose pages come from t one by
@@ -186,11 +186,14 @@ uint64_t sp__table_bands(uint64_t records);
 int sp__table_begin(struct sp__table *t);
 /*
  * Puts the next n records of a walk into slots; any thread, if each has bands of its own.  made:
- * tally of the records.  False: a band has too many keys, so the table must be made with one.
+ * tally of the records.  False: a band has too many keys, or a search was too long, so the table
+ * must be made by sp__table_make().
  */
 SP_MUST_CHECK bool sp__table_insert(struct sp__table *t, const struct sp__reclist *l,
 				    struct sp__recwalk *w, uint64_t n, uint64_t seed,
-				    unsigned depth, struct sp__tally *made);
+				    struct sp__tally *made);
+/* True if slots that are filled so far make searches too long, which a known seed allows. */
+SP_MUST_CHECK bool sp__table_crowded(const struct sp__table *t);
 /* Frees the slots and everything else. */
 void sp__table_empty(struct sp__table *t);
 
@@ -211,12 +214,15 @@ static inline uint64_t *sp__table_band_end(const struct sp__table *t, uint64_t h
 	return t->slots + (sp__table_band(hash, t->nbands) + 1) * t->band_slots;
 }
 
+/* Does the work of sp__table_find() in sorted slots. */
+struct sp__rec *sp__table_search(const struct sp__table *t, const struct sp__slice *key);
+
 /* Returns the first record that a search compares; NULL: no record has that hash. */
 static inline const struct sp__rec *sp__table_likely(const struct sp__table *t, uint64_t hash)
 {
 	const uint64_t *s = sp__table_slot(t, hash), *end = sp__table_band_end(t, hash);
 
-	for (; *s; s = s + 1 == end ? end - t->band_slots : s + 1)
+	for (; *s && !t->sorted; s = s + 1 == end ? end - t->band_slots : s + 1)
 		if (*s >> 32 == (uint32_t)hash)
 			return sp__table_rec(t, (uint32_t)*s);
 	return NULL;
@@ -229,6 +235,8 @@ static inline struct sp__rec *sp__table_find(const struct sp__table *t, uint64_t
 	const uint64_t *s = sp__table_slot(t, hash), *end = sp__table_band_end(t, hash);
 	uint32_t tag = (uint32_t)hash;
 
+	if (__builtin_expect(t->sorted > 0, 0))
+		return sp__table_search(t, key);
 	while (*s) {
 		if (*s >> 32 == tag) {
 			struct sp__rec *r = sp__table_rec(t, (uint32_t)*s);

@@ -2,8 +2,6 @@
 /* Makes keys that are equal exactly if their bytes are (keying.h). */
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "join/keys/keying.h"
@@ -192,11 +190,6 @@ void sp__keymem_release(struct sp__keymem *mem)
 	sp__keybuf_release(&mem->value);
 	free(mem->data);
 	*mem = (struct sp__keymem){ 0 };
-}
-
-uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed)
-{
-	return XXH3_64bits_withSeed(key, bytes, seed);
 }
 
 static int reserve(struct sp__keymem *mem, size_t more)

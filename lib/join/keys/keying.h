@@ -15,6 +15,7 @@
 #pragma once
 
 #include <spindle/join.h>
+#include "base/keyhash.h"
 #include "base/rng.h"
 #include "rec/fields.h"
 #include "rec/key.h"
@@ -56,12 +57,9 @@ int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t 
 int sp__key_find(const struct sp__keying *k, int side, const char *line, size_t bytes,
 		 struct sp__keymem *mem, struct sp__slice *key);
 
-/* Hashes a key; independent for different seeds. */
-uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed);
-
 /*
- * The hash that a stage at that depth uses to partition and look up: different for each depth, and
- * derived from the key's hash, which is the same at all depths.
+ * The hash that a stage at that depth uses to partition: different for each depth, and derived from
+ * the key's hash, which is the same at all depths.
  */
 static inline uint64_t sp__key_rehash(uint64_t key_hash, unsigned depth)
 {

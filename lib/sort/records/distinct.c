@@ -28,6 +28,10 @@
  * look up as to sort, and the lookup runs in the thread that reads; so seven of eight must be
  * found.
  *
+ * Keys made to have equal hashes, which needs the random seed of the process, would make searches
+ * long.  So the table ends at a search that passes more than SP__PROBES_MAX slots; a table that has
+ * to stay is full instead.
+ *
  * Records without a byte key (COLLATED) are not in the table; sorting finds equal ones.
  *
  * Lookups of many groups miss the caches.  So records are processed 32 at a time: first all are
@@ -41,7 +45,7 @@
  *   also in the page cache) and a third more processor time.
  */
 #include <string.h>
-#include "base/hash.h"
+#include "base/keyhash.h"
 #include "sort/records/runbuf_impl.h"
 
 #define BLOCK 32
@@ -85,6 +89,8 @@ void sp__distinct_begin(struct sp__runbuf *rb)
 		return;
 	d->nslots = n;
 	d->looked = d->found = d->judge_at = 0;
+	d->secret = sp__key_secret();
+	d->crowded = false;
 	set_capacity(rb, rb->capacity - table_bytes(rb));
 	d->slots = (void *)(rb->base + rb->capacity);
 	memset(d->slots, 0, table_bytes(rb));
@@ -142,6 +148,7 @@ static void fill_slot(uint64_t *slot, uint64_t hash, uint64_t offset)
 static bool grow(struct sp__runbuf *rb)
 {
 	struct sp__distinct *d = &rb->distinct;
+	const struct sp__key_secret *const secret = d->secret;
 	const unsigned char *key;
 	size_t bytes;
 
@@ -157,7 +164,7 @@ static bool grow(struct sp__runbuf *rb)
 		key = sp__runbuf_key(rb, &rb->entries[i], &bytes);
 		if (!key)
 			continue;
-		hash = sp__checksum(key, bytes);
+		hash = sp__key_hash_secret((const char *)key, bytes, secret);
 		fill_slot(free_slot(d, hash), hash, sp__ref_offset(rb->entries[i].ref));
 	}
 	return true;
@@ -189,15 +196,19 @@ static bool same_key(const struct sp__runbuf *rb, uint64_t offset, const struct 
 }
 
 /* Returns the slot with the key of the new record, or the free slot for it. */
-static uint64_t *find(const struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival *a)
+static uint64_t *find(struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival *a)
 {
-	const struct sp__distinct *d = &rb->distinct;
+	struct sp__distinct *d = &rb->distinct;
 	size_t at = hash & (d->nslots - 1);
+	unsigned passed = 0;
 
-	for (; d->slots[at]; at = (at + 1) & (d->nslots - 1))
+	for (; d->slots[at]; at = (at + 1) & (d->nslots - 1)) {
 		if (!((d->slots[at] ^ hash) & ~OFFSET_MASK) &&
 		    same_key(rb, (d->slots[at] & OFFSET_MASK) - 1, a))
 			break;
+		if (++passed > SP__PROBES_MAX)
+			d->crowded = true;
+	}
 	return &d->slots[at];
 }
 
@@ -226,6 +237,8 @@ static bool take(struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival 
 		rb->repeated += rb->repeats;
 		rb->repeated_bytes += rb->repeats ? a->bytes : 0;
 	} else {
+		if (__builtin_expect(d->crowded, 0) && d->always)
+			return false;
 		if (2 * (rb->n + 1) > d->nslots) {
 			if (!grow(rb))
 				return false;
@@ -257,7 +270,13 @@ static void judge(struct sp__runbuf *rb)
 	const uint64_t times = rb->repeats ? TIMES_REPEATED : TIMES_GROUPS;
 	uint64_t each, max, expected;
 
-	if (d->always || d->looked < d->judge_at)
+	if (d->always)
+		return;
+	if (d->crowded) {
+		end(rb);
+		return;
+	}
+	if (d->looked < d->judge_at)
 		return;
 	d->judge_at = d->looked + JUDGE_EACH;
 	each = rb->used / (rb->n + 1) + SP__ENTRY_COST + 2 * sizeof(*d->slots);
@@ -274,6 +293,7 @@ static void judge(struct sp__runbuf *rb)
 int sp__distinct_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken)
 {
 	const struct sp__distinct *d = &rb->distinct;
+	const struct sp__key_secret *const secret = d->secret;
 	const char *p = data, *end = data + bytes;
 	/* An encoded key is valid until the next one is encoded. */
 	unsigned max = sp__ks(rb->keys)->form == SP__KEY_INPLACE ? BLOCK : 1, n;
@@ -290,7 +310,9 @@ int sp__distinct_add(struct sp__runbuf *rb, const char *data, size_t bytes, size
 			if (rc < 0)
 				return rc;
 			next += a[n].bytes;
-			hash[n] = a[n].key ? sp__checksum(a[n].key, a[n].key_bytes) : 0;
+			hash[n] = a[n].key ? sp__key_hash_secret((const char *)a[n].key,
+								 a[n].key_bytes, secret)
+					   : 0;
 			__builtin_prefetch(&d->slots[hash[n] & (d->nslots - 1)]);
 		}
 		for (unsigned i = 0; i < n && n > 1; i++) {

@@ -11,8 +11,10 @@
 struct sp__runbuf;
 
 struct sp__distinct {
-	bool due;	 /* a table is made with the first record */
-	bool always;	 /* it stays even if it does not pay */
+	bool due;			     /* a table is made with the first record */
+	bool always;			     /* it stays even if it does not pay */
+	bool crowded;			     /* a search was too long */
+	const struct sp__key_secret *secret; /* of the hashes */
 	uint64_t *slots; /* hash bits << 40 | offset of the record + 1; 0: free */
 	size_t nslots;	 /* a power of 2; 0: there is no table */
 	/* Records looked up and found since the last judgement; `looked` at the next one. */

@@ -4,12 +4,15 @@
  *
  * A value of at most 8 bytes is compared by its bits: both zeros are one key, and so are all NaNs.
  * Texts are compared byte by byte; the code of a dictionary stands for its word.
+ *
+ * If a search for a key that is added passes more than SP__PROBES_MAX slots, all keys are hashed by
+ * the strong hash.
  */
 #include <math.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "base/hash.h"
+#include "base/keyhash.h"
 #include "base/rng.h"
 #include "base/minmax.h"
 #include "table/change/keyset.h"
@@ -26,7 +29,7 @@ static bool is_text(const struct sp__key_set *k)
 void sp__key_set_open(struct sp__key_set *k, const struct sp__table_column *column,
 		      struct sp__budget *budget)
 {
-	*k = (struct sp__key_set){ .column = column, .budget = budget };
+	*k = (struct sp__key_set){ .column = column, .budget = budget, .secret = sp__key_secret() };
 }
 
 void sp__key_set_close(struct sp__key_set *k)
@@ -60,7 +63,14 @@ static uint64_t bits_of(const struct sp__value_type *t, const void *value)
 
 static size_t slot_of(const struct sp__key_set *k, uint64_t hash)
 {
-	return (size_t)(sp__mix64(hash) & (k->nslots - 1));
+	if (k->strong && !is_text(k))
+		hash = sp__key_hash_strong((const char *)&hash, sizeof(hash));
+	return (size_t)(sp__mix64(hash ^ k->secret->seed) & (k->nslots - 1));
+}
+
+static uint64_t hash_text(const struct sp__key_set *k, const char *text, size_t n)
+{
+	return k->strong ? sp__key_hash_strong(text, n) : sp__key_hash_secret(text, n, k->secret);
 }
 
 static bool same(const struct sp__key_set *k, const struct sp__table_key *key, uint64_t hash,
@@ -81,13 +91,30 @@ static uint32_t find(const struct sp__key_set *k, uint64_t hash, const char *tex
 	return SP__NO_KEY;
 }
 
-static void put(struct sp__key_set *k, uint32_t number)
+/* Returns the number of slots that the search for a free one passed. */
+static size_t put(struct sp__key_set *k, uint32_t number)
 {
-	size_t i = slot_of(k, k->keys[number].hash);
+	size_t i = slot_of(k, k->keys[number].hash), passed = 0;
 
-	while (k->slots[i])
+	for (; k->slots[i]; passed++)
 		i = (i + 1) & (k->nslots - 1);
 	k->slots[i] = number + 1;
+	return passed;
+}
+
+/* Makes the slots again with the strong hash. */
+static void strengthen(struct sp__key_set *k)
+{
+	k->strong = true;
+	memset(k->slots, 0, k->nslots * sizeof(*k->slots));
+	for (uint32_t i = 0; i < k->n; i++) {
+		struct sp__table_key *key = &k->keys[i];
+
+		if (is_text(k))
+			key->hash = hash_text(k, k->texts.data + key->text, key->bytes);
+		if (key->possible)
+			(void)put(k, i);
+	}
 }
 
 static int no_memory(struct sp_errinfo *err)
@@ -119,7 +146,7 @@ static int grow(struct sp__key_set *k, struct sp_errinfo *err)
 	k->charged = bytes;
 	for (uint32_t i = 0; i < k->n; i++)
 		if (k->keys[i].possible)
-			put(k, i);
+			(void)put(k, i);
 	return 0;
 }
 
@@ -142,7 +169,7 @@ static int evaluate(struct sp__key_set *k, struct sp__table_key *key, const char
 	uint8_t value[8];
 
 	if (is_text(k)) {
-		key->hash = sp__checksum(text, n);
+		key->hash = hash_text(k, text, n);
 		key->possible = !sp__text_null(text, n) && (t->kind == 't' || n <= t->bytes);
 		if (key->possible && k->column->bounds) {
 			memset(value, 0, sizeof(value));
@@ -194,8 +221,8 @@ int sp__key_set_add(struct sp__key_set *k, const char *text, size_t n, uint32_t 
 		return no_memory(err);
 	*number = k->n++;
 	k->keys[*number] = key;
-	if (key.possible)
-		put(k, *number);
+	if (key.possible && put(k, *number) > SP__PROBES_MAX && !k->strong)
+		strengthen(k);
 	return 0;
 }
 
@@ -208,7 +235,7 @@ uint32_t sp__key_set_find(const struct sp__key_set *k, const struct sp__vector *
 
 	if (is_text(k)) {
 		text = sp__column_text(k->column, v, i);
-		return text.p ? find(k, sp__checksum(text.p, text.n), text.p, text.n) : SP__NO_KEY;
+		return text.p ? find(k, hash_text(k, text.p, text.n), text.p, text.n) : SP__NO_KEY;
 	}
 	if (t->kind == 'w') {
 		memcpy(&code, value, t->bytes);

@@ -27,10 +27,12 @@ struct sp__key_set {
 	struct sp__table_key *keys;
 	uint32_t n;
 	size_t capacity;
-	uint32_t *slots;	/* 1 + number of a key, 0: empty */
-	size_t nslots;		/* a power of two */
-	bool any;		/* a key is possible */
-	uint8_t min[8], max[8]; /* of possible keys, if the column has bounds */
+	uint32_t *slots;		     /* 1 + number of a key, 0: empty */
+	size_t nslots;			     /* a power of two */
+	const struct sp__key_secret *secret; /* of the hashes */
+	bool strong;			     /* the strong hash is used */
+	bool any;			     /* a key is possible */
+	uint8_t min[8], max[8];		     /* of possible keys, if the column has bounds */
 	uint64_t charged;
 };
 

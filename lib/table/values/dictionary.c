@@ -2,13 +2,16 @@
 /*
  * Finds and adds words by a hash table with linear probing, at most half full.
  *
+ * If a search for a new word passes more than SP__PROBES_MAX slots, all words are hashed by the
+ * strong hash.
+ *
  * Memory: 4 bytes per word and at most 16 bytes of hash table, the words themselves, and at most
  * twice this, since each array grows by doubling.  A word that is refused changes nothing.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/few.h"
-#include "base/hash.h"
+#include "base/keyhash.h"
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "table/values/dictionary.h"
@@ -17,15 +20,18 @@
 #define CODE_MASK 0xFFFFu
 #define WORD_SHORT 16 /* bytes that are hashed by two loads */
 
-static uint32_t hash_of(const char *word, size_t n)
+static uint32_t hash_of(const struct sp__dictionary *d, const char *word, size_t n)
 {
-	uint64_t first = sp__load_few(word, n), last = 0;
+	uint64_t first;
 
+	if (d->strong)
+		return (uint32_t)sp__key_hash_strong(word, n);
 	if (n > WORD_SHORT)
-		return (uint32_t)sp__checksum(word, n);
+		return (uint32_t)sp__key_hash_secret(word, n, d->secret);
+	first = sp__load_few(word, n) ^ d->secret->seed;
 	if (n > 8)
-		last = sp__load_few(word + n - 8, 8);
-	return (uint32_t)sp__mix64(first ^ (last * UINT64_C(0x9E3779B97F4A7C15) + n));
+		first = sp__mix64(first) ^ sp__load_few(word + n - 8, 8);
+	return (uint32_t)sp__mix64(first + n);
 }
 
 /* Returns the slot of the word, or the empty slot where it belongs; there are slots. */
@@ -47,7 +53,7 @@ static uint32_t slot_of(const struct sp__dictionary *d, const char *word, size_t
 
 uint32_t sp__dictionary_find(const struct sp__dictionary *d, const char *word, size_t n)
 {
-	return d->slots ? d->table[slot_of(d, word, n, hash_of(word, n))] & CODE_MASK : 0;
+	return d->slots ? d->table[slot_of(d, word, n, hash_of(d, word, n))] & CODE_MASK : 0;
 }
 
 /* Charges bytes unless the limit is too small for them. */
@@ -93,12 +99,20 @@ static int grow(struct sp__dictionary *d, void *array, uint32_t *max, uint64_t n
 	return 0;
 }
 
-static void insert(struct sp__dictionary *d, uint32_t code)
+/* Returns the number of slots that the search for a free one passed. */
+static uint32_t insert(struct sp__dictionary *d, uint32_t code)
 {
 	struct sp__slice word = sp__dictionary_word(d, code);
-	uint32_t hash = hash_of(word.p, word.n);
+	uint32_t hash = hash_of(d, word.p, word.n), slot = slot_of(d, word.p, word.n, hash);
 
-	d->table[slot_of(d, word.p, word.n, hash)] = (hash & ~CODE_MASK) | code;
+	d->table[slot] = (hash & ~CODE_MASK) | code;
+	return (slot - hash) & (d->slots - 1);
+}
+
+static void insert_all(struct sp__dictionary *d)
+{
+	for (uint32_t code = 1; code <= d->n; code++)
+		(void)insert(d, code);
 }
 
 /* Makes a hash table that one more word leaves at most half full. */
@@ -121,8 +135,8 @@ static int grow_table(struct sp__dictionary *d)
 	credit(d, d->slots * sizeof(*table));
 	d->table = table;
 	d->slots = slots;
-	for (uint32_t code = 1; code <= d->n; code++)
-		insert(d, code);
+	d->secret = sp__key_secret();
+	insert_all(d);
 	free(old);
 	return 0;
 }
@@ -147,7 +161,11 @@ int sp__dictionary_add(struct sp__dictionary *d, const char *word, size_t n, uin
 		return rc;
 	memcpy(d->chars + end - n, word, n);
 	d->ends[d->n++] = (uint32_t)end;
-	insert(d, d->n);
+	if (insert(d, d->n) > SP__PROBES_MAX && !d->strong) {
+		d->strong = true;
+		memset(d->table, 0, d->slots * sizeof(*d->table));
+		insert_all(d);
+	}
 	*code = d->n;
 	return 0;
 }

@@ -20,8 +20,10 @@ struct sp__dictionary {
 	uint32_t n;
 	uint32_t slots;		      /* of the hash table, a power of two; 0: no memory yet */
 	uint32_t ends_max, chars_max; /* capacity */
-	uint32_t *ends;		      /* of word k in chars: k - 1 */
-	uint32_t *table;	      /* upper half: of the hash; lower half: code, 0: empty */
+	const struct sp__key_secret *secret; /* of the hashes */
+	bool strong;			     /* the strong hash is used */
+	uint32_t *ends;			     /* of word k in chars: k - 1 */
+	uint32_t *table; /* upper half: of the hash; lower half: code, 0: empty */
 	char *chars;
 };
 
