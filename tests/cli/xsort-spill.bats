@@ -38,3 +38,10 @@ value()
 		cmp in out
 	done
 }
+
+@test "a merge keeps few records that are longer than its memory" {
+	for i in {24..10}; do printf '%d' $i && head -c 3000000 /dev/zero | tr '\0' x && echo; done >long
+	LC_ALL=C sort long >want
+	"$xsort" -S 2M --parallel=1 --stats=r.json long | cmp - want
+	[ -n "${SP_TEST_VARIANT:-}" ] || [ "$(value peak_bytes)" -le $(((18 << 20) + 3 * 3000010)) ]
+}

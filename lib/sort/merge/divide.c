@@ -352,6 +352,14 @@ static int choose_cuts(struct sp__merging *merging, const struct inputs *in, uns
 	return rc < 0 ? rc : cuts->parts > 1;
 }
 
+/* True if several workers have memory for the current records of n runs. */
+static bool fits_records(const struct sp__merging *merging, unsigned n)
+{
+	const uint64_t largest = sp__runs_largest(merging->spilled);
+
+	return 2 * largest * n <= merging->sort->plan.memory_bytes / 2;
+}
+
 int sp__divide(struct sp__merging *merging, const struct sp__ranges_out *out,
 	       struct sp__division *d, struct sp__cuts *cuts)
 {
@@ -360,7 +368,7 @@ int sp__divide(struct sp__merging *merging, const struct sp__ranges_out *out,
 	size_t range = 0;
 
 	*d = (struct sp__division){ .announces = !out->put && !o->unique && !o->count && !o->top };
-	if (possible(merging, &in))
+	if (possible(merging, &in) && fits_records(merging, in.n))
 		range = plan_memory(merging, &in, &out->writing, d);
 	if (!range || wants_few(o, &in, range))
 		return 0;

@@ -4,6 +4,7 @@
  * merges earlier if each run holds a descriptor and there are too many.
  */
 #include <sys/resource.h>
+#include "base/minmax.h"
 #include "sort/runs/step.h"
 
 /* Descriptors besides those of runs: 0 to 2, input, output, report, and those of one merge. */
@@ -53,12 +54,45 @@ int sp__runs_relieve(struct sp__spilled *spilled, unsigned files, struct sp__fre
 	return 0;
 }
 
+size_t sp__runs_largest(const struct sp__spilled *spilled)
+{
+	size_t largest = 0;
+
+	for (size_t i = 0; i < spilled->nruns; i++)
+		if (spilled->runs[i])
+			largest = sp__max(largest, spilled->runs[i]->largest);
+	return largest;
+}
+
+/*
+ * Merges until the current records of all runs, of which each has one in memory, fit into half of
+ * it, or until two runs are left.
+ */
+static int lighten(struct sp__spilled *spilled, struct sp__freemem where)
+{
+	const size_t largest = sp__runs_largest(spilled);
+	const struct sp_sort_plan *plan = &spilled->sort->plan;
+	struct sp__policy_step step;
+	unsigned most, n;
+	int rc = 0;
+
+	if (!largest)
+		return 0;
+	most = (unsigned)sp__min(sp__max(plan->memory_bytes / 2 / largest, 2), plan->fan_in);
+	while (!rc && sp__policy_runs(spilled->policy) > most &&
+	       (n = sp__policy_relieve(spilled->policy, spilled->ids, most, &step)))
+		rc = sp__merge_step(spilled, spilled->ids, n, step.level, where);
+	return rc;
+}
+
 int sp__runs_reduce(struct sp__spilled *spilled, bool input_ended, struct sp__freemem where)
 {
 	unsigned *ids = spilled->ids, n;
 	struct sp__policy_step step;
-	int rc;
+	int rc = input_ended ? lighten(spilled, where) : 0;
 
+	if (rc)
+		return rc;
 	do {
 		n = sp__policy_next(spilled->policy, input_ended, ids, spilled->sort->plan.fan_in,
 				    &step);
