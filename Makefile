@@ -461,8 +461,9 @@ run-nightly: all $(TEST_PROGRAMS) $(LOCALES) $(PY_READY)
 # Cells, indexes, schemas and superblocks of tables, and texts of schemas, with right checksums.
 MUTATIONS ?= 1500
 MUTATED := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_table_*.c tests/fuzz/fuzz_schema_*.c)))
-run-mutations: $(MUTATED)
+run-mutations: $(MUTATED) $(addprefix $(B)/bin/,mmap-cube xindex)
 	$(Q)set -e; for f in $(MUTATED); do $(RUN_ENV) $$f -n $(MUTATIONS) -s random; done
+	$(Q)$(RUN_ENV) tests/cli/mutate_cube.py $(B) $(MUTATIONS)
 # Readers and writers of one table at the same time.
 .PHONY: run-beside
 run-beside: export SP_BESIDE_CHANGES ?= 300
