@@ -164,7 +164,7 @@ gives()
 	"$xtable" load v --types a:dict16 in
 	"$xtable" scan v | cmp - in
 	run -2 "$xtable" append v <<<more
-	[[ $output == *"one word too many for dict16; type text would do" ]]
+	[[ $output == *"one word too many for dict16; type text would do: xtable convert --types="* ]]
 }
 
 @test "texts of megabytes are read, changed and appended" {
