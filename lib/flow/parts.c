@@ -40,6 +40,8 @@ struct sp__parts {
 	struct input *inputs;
 	struct sp__bytes header;
 	bool marked;
+	struct sp__turns turns;
+	bool takes_turns;
 	pthread_mutex_t lock;  /* protects the following members */
 	uint64_t part_bytes;   /* of the next parts, ... */
 	unsigned share;	       /* ... at most this share of what is left */
@@ -334,6 +336,8 @@ void sp__parts_close(struct sp__parts *p)
 		close(p->fd);
 	sp__bytes_release(&p->header, NULL);
 	pthread_mutex_destroy(&p->lock);
+	if (p->takes_turns)
+		sp__turns_close(&p->turns);
 	free(p->inputs);
 	free(p);
 }
@@ -423,10 +427,50 @@ static int open_scan(struct sp__parts *p, struct sp__part *part)
 	return sp__scan_open(&part->scan, &o);
 }
 
+void sp__parts_take_turns(struct sp__parts *p, unsigned max)
+{
+	sp__turns_open(&p->turns, max);
+	p->takes_turns = true;
+}
+
+void sp__part_rest(struct sp__part *part)
+{
+	struct sp__read_state r = { 0 };
+
+	if (!part->turn)
+		return;
+	if (part->scan)
+		sp__scan_state(part->scan, &r);
+	sp__turns_give(part->turn, r.chunks, r.waited);
+	part->turn = NULL;
+}
+
+/* Takes a turn for the next part. */
+static void await_turn(struct sp__parts *p, struct sp__part *part)
+{
+	if (!p->takes_turns)
+		return;
+	sp__turns_take(&p->turns);
+	part->turn = &p->turns;
+}
+
+/* A part whose device has all requests, or is not needed, needs no turn. */
+static void look_at_turn(struct sp__part *part)
+{
+	struct sp__read_state r;
+
+	if (!part->turn)
+		return;
+	sp__scan_state(part->scan, &r);
+	if (!r.direct || r.asked)
+		sp__part_rest(part);
+}
+
 static void end_part(struct sp__parts *p, struct sp__part *part)
 {
 	struct sp__io_counters c;
 
+	sp__part_rest(part);
 	if (!part->scan)
 		return;
 	sp__scan_counters(part->scan, &c);
@@ -448,13 +492,17 @@ int sp__parts_next(struct sp__parts *p, struct sp__part *part)
 
 	end_part(p, part);
 	part->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	await_turn(p, part);
 	pthread_mutex_lock(&p->lock);
 	rc = take(p, part);
 	pthread_mutex_unlock(&p->lock);
+	if (rc == SP_READY) {
+		rc = open_scan(p, part);
+		rc = rc < 0 ? rc : SP_READY;
+	}
 	if (rc != SP_READY)
-		return rc;
-	rc = open_scan(p, part);
-	return rc < 0 ? rc : SP_READY;
+		sp__part_rest(part);
+	return rc;
 }
 
 int sp__part_read(struct sp__part *part, struct sp_batch *batch)
@@ -464,6 +512,7 @@ int sp__part_read(struct sp__part *part, struct sp_batch *batch)
 
 	if (rc == SP_READY)
 		part->read += batch->bytes;
+	look_at_turn(part);
 	/* Unless it is in the first part, it can come from a wrong cut. */
 	return rc == SP_EFORMAT && part->csv && part->number ? SP__MISCUT : rc;
 }
@@ -489,6 +538,8 @@ void sp__parts_stop(struct sp__parts *p)
 	pthread_mutex_lock(&p->lock);
 	p->stopped = true;
 	pthread_mutex_unlock(&p->lock);
+	if (p->takes_turns)
+		sp__turns_stop(&p->turns);
 }
 
 int sp__parts_end(struct sp__parts *p)

@@ -26,6 +26,7 @@
 #pragma once
 
 #include "flow/scan.h"
+#include "flow/turns.h"
 
 /* Shorter parts cost more than they save. */
 #define SP__PART_MIN_BYTES (UINT64_C(256) << 10)
@@ -46,6 +47,7 @@ struct sp__part {
 	bool csv;
 	size_t open; /* number of the input that where.fd is of, and 1 */
 	struct sp__waits waits;
+	struct sp__turns *turn; /* of which the thread has one; or NULL */
 };
 
 /*
@@ -77,6 +79,14 @@ void sp__part_close(struct sp__parts *p, struct sp__part *part);
  * quarter of it.  Any thread may call it.
  */
 void sp__parts_resize(struct sp__parts *p, uint64_t part_bytes, unsigned share);
+/*
+ * Has threads take turns (turns.h) to read parts of inputs that are not in the page cache, at most
+ * max at a time.  Called before the first part is taken.  A thread that has a turn must not wait
+ * for one that waits for the next part: it calls sp__part_rest() before.
+ */
+void sp__parts_take_turns(struct sp__parts *p, unsigned max);
+/* The thread does other work before it reads more of the part: gives its turn back, if it has it. */
+void sp__part_rest(struct sp__part *part);
 /* No thread gets a further part: the work has failed, or needs no more records. */
 void sp__parts_stop(struct sp__parts *p);
 

@@ -532,6 +532,13 @@ void sp__scan_counters(const struct sp__scan *s, struct sp__io_counters *c)
 	sp__io_add(c, &now);
 }
 
+void sp__scan_state(const struct sp__scan *s, struct sp__read_state *r)
+{
+	*r = (struct sp__read_state){ 0 };
+	if (s->stream)
+		sp__rstream_state(s->stream, r);
+}
+
 bool sp__scan_refused(const struct sp__scan *s)
 {
 	return s->refused || (s->stream && sp__rstream_refused(s->stream));

@@ -92,6 +92,8 @@ bool sp__scan_removes_blank(const struct sp__scan *scan);
 uint64_t sp__scan_owed(const struct sp__scan *scan);
 void sp__scan_counters(const struct sp__scan *scan, struct sp__io_counters *c);
 const char *sp__scan_engine(const struct sp__scan *scan);
+/* Describes reading the present input by a stream; zeroed if there is none. */
+void sp__scan_state(const struct sp__scan *scan, struct sp__read_state *r);
 /* True if a file system has refused direct I/O for an input. */
 bool sp__scan_refused(const struct sp__scan *scan);
 

@@ -87,12 +87,13 @@ struct sp__rstream {
 	unsigned depth, head;
 	unsigned nbusy; /* busy or done slots, from head on */
 	unsigned ahead;
-	unsigned in_time; /* consecutive chunks */
-	bool stalled;	  /* the caller waits for the head */
-	bool whole;	  /* see the options */
-	bool short_read;  /* a chunk was shorter than requested */
-	uint64_t ask;	  /* offset of the next request */
-	uint64_t known;	  /* size of a regular file at opening; else 0 */
+	unsigned in_time;	 /* consecutive chunks */
+	bool stalled;		 /* the caller waits for the head */
+	bool whole;		 /* see the options */
+	bool short_read;	 /* a chunk was shorter than requested */
+	uint64_t chunks, waited; /* see struct sp__read_state */
+	uint64_t ask;		 /* offset of the next request */
+	uint64_t known;		 /* size of a regular file at opening; else 0 */
 };
 
 /* Files smaller than this gain less from a queue than it costs. */
@@ -246,6 +247,7 @@ static int stall(struct sp__rstream *rs)
 	if (rs->stalled)
 		return 0;
 	rs->stalled = true;
+	rs->waited++;
 	rs->in_time = 0;
 	rs->ahead = sp__min(2 * rs->ahead, rs->depth);
 	return read_ahead(rs, rs->depth);
@@ -259,6 +261,7 @@ static int lend(struct sp__rstream *rs)
 		rs->ahead = sp__max(rs->ahead - 1, 1u);
 	}
 	rs->stalled = false;
+	rs->chunks++;
 	rs->head = (rs->head + 1) % rs->depth;
 	rs->nbusy--;
 	return read_ahead(rs, rs->depth - 1);
@@ -575,6 +578,14 @@ void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *
 		sp__unpacking_counters(rs->unpacking, c);
 	if (rs->q && !rs->shared)
 		sp__io_add(c, sp__queue_counters(rs->q));
+}
+
+void sp__rstream_state(const struct sp__rstream *rs, struct sp__read_state *r)
+{
+	*r = (struct sp__read_state){ .direct = rs->queued && rs->volume->direct,
+				      .asked = rs->ask >= rs->known,
+				      .chunks = rs->chunks,
+				      .waited = rs->waited };
 }
 
 bool sp__rstream_refused(const struct sp__rstream *rs)

@@ -64,6 +64,13 @@ bool sp__rstream_marked(const struct sp__rstream *rs);
 /* Returns a descriptor for poll(2), with the rules of sp__queue_fd(); -1: none. */
 int sp__rstream_fd(const struct sp__rstream *rs);
 void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c);
+/* How a stream reads ahead. */
+struct sp__read_state {
+	bool direct;		 /* from the device, past the page cache */
+	bool asked;		 /* everything up to its end has been requested */
+	uint64_t chunks, waited; /* returned; for how many of them the caller had to wait */
+};
+void sp__rstream_state(const struct sp__rstream *rs, struct sp__read_state *r);
 /* True if the file is read through the page cache because its file system refuses direct I/O. */
 bool sp__rstream_refused(const struct sp__rstream *rs);
 const char *sp__rstream_engine(const struct sp__rstream *rs); /* "read" if none */

@@ -214,8 +214,10 @@ int sp__sort_get_next(struct sp_sort *s, struct sp_batch *batch)
 
 bool sp__sort_reads_parts(const struct sp_sort *s, struct sp__rstream_opts *reading)
 {
-	reading->chunk_bytes = (uint32_t)sp__form_part_chunk(&s->forming);
-	reading->depth = SP__PLAN_PART_CHUNKS;
+	const struct sp__chunks_plan chunks = sp__form_part_chunks(&s->forming);
+
+	reading->chunk_bytes = (uint32_t)chunks.bytes;
+	reading->depth = chunks.n;
 	return sp__form_by_parts(&s->forming);
 }
 

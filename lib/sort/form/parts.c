@@ -62,10 +62,10 @@ struct filling {
 	struct sp__blocks *blocks; /* of a source without parts */
 	struct worker *workers;
 	unsigned n;
-	char *chunks; /* of the workers' streams, or blocks */
-	size_t chunk_bytes;
-	bool stable;	      /* the order of equal records matters */
-	pthread_mutex_t lock; /* protects states of slots, and: */
+	char *chunks;		      /* of the workers' streams, or blocks */
+	struct sp__chunks_plan chunk; /* of each worker */
+	bool stable;		      /* the order of equal records matters */
+	pthread_mutex_t lock;	      /* protects states of slots, and: */
 	pthread_cond_t changed;
 	bool failed;
 	bool giant;	 /* a record larger than a slot is in memory */
@@ -118,6 +118,8 @@ static int take_slot(struct worker *w)
 	int rc = 0;
 
 	pthread_mutex_lock(&f->lock);
+	if (!sp__slot_oldest(f->forming, SP__SLOT_EMPTY))
+		sp__part_rest(&w->part);
 	while (!rc && !f->failed && !(slot = empty_slot(f))) {
 		full = sp__slot_oldest(f->forming, SP__SLOT_SORTED);
 		if (full)
@@ -141,6 +143,7 @@ static int end_slot(struct worker *w)
 	int rc = 0;
 
 	w->slot = NULL;
+	sp__part_rest(&w->part);
 	sp__form_sort_slot(f->forming, slot);
 	w->runs++;
 	pthread_mutex_lock(&f->lock);
@@ -180,6 +183,7 @@ static int make_giant(struct worker *w, const char *data, size_t bytes)
 	struct filling *f = w->all;
 	bool failed;
 
+	sp__part_rest(&w->part);
 	pthread_mutex_lock(&f->lock);
 	while (f->giant && !f->failed)
 		pthread_cond_wait(&f->changed, &f->lock);
@@ -439,7 +443,7 @@ static int gather(struct filling *f)
 
 static int open_workers(struct filling *f)
 {
-	const size_t each = SP__PLAN_PART_CHUNKS * f->chunk_bytes;
+	const size_t each = f->chunk.n * f->chunk.bytes;
 
 	f->workers = calloc(f->n, sizeof(*f->workers));
 	f->chunks = sp__pages_alloc(f->n * each, false);
@@ -461,7 +465,7 @@ static void close_workers(struct filling *f)
 	for (unsigned i = 0; f->workers && i < f->n && f->workers[i].all; i++)
 		sp__runs_close(&f->workers[i].spilled);
 	free(f->workers);
-	sp__pages_free(f->chunks, f->n * SP__PLAN_PART_CHUNKS * f->chunk_bytes);
+	sp__pages_free(f->chunks, f->n * f->chunk.n * f->chunk.bytes);
 }
 
 /* Returns the number of workers: limited by memory, slots, parts and descriptors. */
@@ -491,9 +495,9 @@ uint64_t sp__form_part_bytes(const struct sp__forming *forming, uint64_t input_b
 	return sp__max((uint64_t)bytes, SP__PART_MIN_BYTES);
 }
 
-size_t sp__form_part_chunk(const struct sp__forming *forming)
+struct sp__chunks_plan sp__form_part_chunks(const struct sp__forming *forming)
 {
-	return sp__plan_part_chunk(&forming->sort->opts, forming->sort->plan.memory_bytes);
+	return sp__plan_part_chunks(&forming->sort->opts, forming->sort->plan.memory_bytes);
 }
 
 bool sp__form_by_parts(const struct sp__forming *forming)
@@ -535,8 +539,7 @@ static int open_source(struct filling *f)
 	if (f->from->parts)
 		return 0;
 	return sp__blocks_open(&f->blocks, &f->forming->sort->opts.format, &f->from->scan,
-			       f->from->waits, f->chunks, f->n * SP__PLAN_PART_CHUNKS,
-			       f->chunk_bytes);
+			       f->from->waits, f->chunks, f->n * f->chunk.n, f->chunk.bytes);
 }
 
 int sp__form_parts(struct sp__forming *forming, const struct sp__form_source *source)
@@ -544,7 +547,7 @@ int sp__form_parts(struct sp__forming *forming, const struct sp__form_source *so
 	struct filling f = { .forming = forming,
 			     .from = source,
 			     .n = workers_for(forming, source->input_bytes),
-			     .chunk_bytes = sp__form_part_chunk(forming),
+			     .chunk = sp__form_part_chunks(forming),
 			     .stable = sp__runs_stable(forming->spilled) };
 	int rc;
 
@@ -555,6 +558,8 @@ int sp__form_parts(struct sp__forming *forming, const struct sp__form_source *so
 	if (!rc)
 		rc = open_source(&f);
 	if (!rc) {
+		if (source->parts && !source->encode)
+			sp__parts_take_turns(source->parts, f.n);
 		take_up(&f);
 		rc = run_workers(&f);
 	}

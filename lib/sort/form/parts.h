@@ -13,8 +13,8 @@
 
 /* Returns the length of the parts, in which inputs of this length are to be opened. */
 uint64_t sp__form_part_bytes(const struct sp__forming *forming, uint64_t input_bytes);
-/* Returns the chunk of the streams of parts; each thread has SP__PLAN_PART_CHUNKS. */
-size_t sp__form_part_chunk(const struct sp__forming *forming);
+/* Returns the chunks of each thread's stream of parts. */
+struct sp__chunks_plan sp__form_part_chunks(const struct sp__forming *forming);
 /* True if runs can be formed from parts: by load, sort, store, merged lazily, on real files. */
 bool sp__form_by_parts(const struct sp__forming *forming);
 /*

@@ -18,6 +18,9 @@
 #define LONG_RECORDS 4	   /* of the expected length, for which a thread must have memory */
 #define PART_CHUNK_MIN (16u << 10)
 #define PART_CHUNK_MAX (256u << 10)
+/* A device is as fast as it can be with the most of them. */
+#define PART_CHUNKS_MIN 2u
+#define PART_CHUNKS_MAX 8u
 
 enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *o)
 {
@@ -82,10 +85,13 @@ unsigned sp__plan_workers(const struct sp_sort_opts *o, const struct sp_sort_pla
 	return (unsigned)sp__max(n, 1);
 }
 
-size_t sp__plan_part_chunk(const struct sp_sort_opts *o, uint64_t working_bytes)
+struct sp__chunks_plan sp__plan_part_chunks(const struct sp_sort_opts *o, uint64_t working_bytes)
 {
 	size_t each = working_bytes / BUFFERS_SHARE / sp__plan_writers(o, working_bytes);
-	size_t bytes = each / SP__PLAN_PART_CHUNKS;
+	size_t bytes = sp__min(each / PART_CHUNKS_MIN, PART_CHUNK_MAX) & ~(size_t)4095;
 
-	return sp__max(sp__min(bytes, PART_CHUNK_MAX) & ~(size_t)4095, PART_CHUNK_MIN);
+	bytes = sp__max(bytes, PART_CHUNK_MIN);
+	return (struct sp__chunks_plan){
+		bytes, (unsigned)sp__max(sp__min(each / bytes, PART_CHUNKS_MAX), PART_CHUNKS_MIN)
+	};
 }

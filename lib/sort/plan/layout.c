@@ -71,7 +71,8 @@ static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choic
 	struct sp__buffers b = sp__buffers(c->working_bytes);
 	uint64_t in = (uint64_t)b.chunk_bytes * b.reads;
 	uint64_t out = (uint64_t)b.chunk_bytes * (SP__RING_BUFFERS + b.writes);
-	uint64_t parts = (uint64_t)sp__plan_part_chunk(o, c->working_bytes) * SP__PLAN_PART_CHUNKS;
+	struct sp__chunks_plan chunks = sp__plan_part_chunks(o, c->working_bytes);
+	uint64_t parts = (uint64_t)chunks.bytes * chunks.n;
 	unsigned writers = sp__plan_writers(o, c->working_bytes);
 
 	in = sp__max(sp__max(in, out), writers > 1 ? parts * writers : 0);

@@ -31,9 +31,13 @@ void sp__plan_threads(struct sp_run_opts *opts);
 unsigned sp__plan_writers(const struct sp_sort_opts *opts, uint64_t working_bytes);
 /* Returns how many of them the memory of a plan suffices for: sp_sort_plan.threads. */
 unsigned sp__plan_workers(const struct sp_sort_opts *opts, const struct sp_sort_plan *plan);
-/* Returns the chunk of each thread that reads a part of the input; each has two. */
-#define SP__PLAN_PART_CHUNKS 2
-size_t sp__plan_part_chunk(const struct sp_sort_opts *opts, uint64_t working_bytes);
+/* The memory of a thread that reads parts of the input. */
+struct sp__chunks_plan {
+	size_t bytes; /* of a chunk */
+	unsigned n;
+};
+struct sp__chunks_plan sp__plan_part_chunks(const struct sp_sort_opts *opts,
+					    uint64_t working_bytes);
 /*
  * Returns the memory of all run writers: the chunks of one or, if that is more, their minimum of
  * pages; several writers have at most a sixteenth of the memory for that.
