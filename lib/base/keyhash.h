@@ -6,8 +6,8 @@
  * uses random numbers that the process draws once.  If a search nevertheless passes too many slots,
  * the table is made again with sp__key_hash_strong(), or its records are sorted.
  *
- * No result depends on the random numbers.  An order of records that follows from hashes, as that of
- * partitions, follows from a known seed.
+ * No result depends on the random numbers.  An order of records that follows from hashes, as that
+ * of partitions, follows from a known seed.
  *
  * Thread rule: any thread.
  */
@@ -39,7 +39,7 @@ uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed);
 uint64_t sp__key_hash_secret(const char *key, size_t bytes, const struct sp__key_secret *secret);
 
 /*
- * Hashes a key by SipHash-1-3 with random numbers of the process.  This is several times slower, but
- * without these numbers keys with equal hashes cannot be found.
+ * Hashes a key by SipHash-1-3 with random numbers of the process.  This is several times slower,
+ * but without these numbers keys with equal hashes cannot be found.
  */
 uint64_t sp__key_hash_strong(const char *key, size_t bytes);

@@ -156,7 +156,8 @@ def main() -> int:
             faults = case.mutations(COUNT)
             failed += bool(faults)
             result = "not ok" if faults else "ok"
-            print(f"{result} {number} - {COUNT} mutations: an error or the right result: {case.name}")
+            name = f"{COUNT} mutations: an error or the right result: {case.name}"
+            print(f"{result} {number} - {name}")
             for fault in faults[:10]:
                 print(f"# {fault}")
             sys.stdout.flush()

@@ -243,9 +243,9 @@ greatest()
 }
 
 @test "a column has its type from all inputs, and from all of each" {
-	printf 'a,n\nx,\n' >1
-	printf 'a,n\ny,10\nz,9\n' >2
-	printf 'a,n\n' >3
+	printf 'a,n\nx,\n' >./1
+	printf 'a,n\ny,10\nz,9\n' >./2
+	printf 'a,n\n' >./3
 	(echo a,n && yes abcdefghij, | head -n 120000) >long
 	(cat long && sed 1d 2) >end
 	(sed 's/,/",/; s/^/"/; 1d' long | sed '1i a,n' && sed 1d 2) >quoted

@@ -105,7 +105,7 @@ END
 	people
 	"$xtable" index people name
 	run -0 --separate-stderr "$xtable" update people --set "city='Oslo'" --where "height > 1.7"
-	[ -z "$output" ] && [ "$stderr" = 'xtable: people: 2 records updated' ]
+	[[ -z $output && $stderr == 'xtable: people: 2 records updated' ]]
 	for change in 'update --set height=1' delete; do
 		# shellcheck disable=SC2086 # words of a command
 		run -1 "$xtable" $change people --where "city = 'Bergen'"

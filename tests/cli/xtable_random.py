@@ -301,7 +301,8 @@ def sqlite_change(seed, r, t, db):
         v = c.literal(r.choice(known))
         if kind == "update":
             n = db.execute(f'update t set "{c.name}" = {v} where {text}').rowcount
-            run(["update", "t", f'--set="{c.name}"={v}', "--where", text] + resources(r), int(not n))
+            args = ["update", "t", f'--set="{c.name}"={v}', "--where", text]
+            run(args + resources(r), int(not n))
         else:
             n = db.execute(f"delete from t where {text}").rowcount
             run(["delete", "t", "--where", text] + resources(r), int(not n))

@@ -117,7 +117,7 @@ all()
 
 	shift
 	rm -f full vol vol.full
-	how=("$@" --cell=1K --types c1:i32,c2:dict8,c3:'dec(2)',c4:text)
+	how=("$@" --cell=1K --types 'c1:i32,c2:dict8,c3:dec(2),c4:text')
 	"$xtable" load full --csv in.csv "${how[@]}" && "$xtable" index full c1 -o full.index &&
 		{ [ ! -e vol ] || cp vol vol.full; } && restore && records_of t >before && cmp -s before in.csv || exit 2
 	wrap=()

@@ -529,13 +529,11 @@ static void show_progress(const struct command *command, struct config *c)
 static void set_to_volume(struct config *c, struct sp_errinfo *err)
 {
 	struct sp_geometry *g;
-	int rc;
 
 	if (!c->to_volume)
 		return;
-	rc = sp_run_geometry(&g, c->to_volume, err);
-	if (rc)
-		die_of(rc, err);
+	if (sp_run_geometry(&g, c->to_volume, err))
+		die_of(err->code, err);
 	c->load.run.volume = c->to_volume;
 	c->load.run.geometry = g;
 }

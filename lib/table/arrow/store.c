@@ -18,8 +18,8 @@ static float half(uint16_t bits)
 {
 	const int exponent = bits >> 10 & 31, fraction = bits & 1023;
 	float v = exponent == 31 ? (fraction ? NAN : INFINITY)
-		  : exponent	 ? ldexpf((float)(fraction + 1024), exponent - 25)
-				 : ldexpf((float)fraction, -24);
+		  : exponent	 ? (float)ldexp(fraction + 1024, exponent - 25)
+				 : (float)ldexp(fraction, -24);
 
 	return bits >> 15 ? -v : v;
 }
