@@ -19,13 +19,11 @@
 #include "base/minmax.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
+#include "flow/partcut.h"
 #include "flow/parts.h"
 #include "io/cached.h"
 #include "io/unpacking.h"
 #include "rec/header.h"
-
-#define LINE_BYTES 4096u
-#define CSV_BYTES (UINT64_C(64) << 10) /* around a cut, to assume the state of quotes */
 
 /* An input as it was when the parts were opened; bytes that are appended later are not read. */
 struct input {
@@ -90,54 +88,6 @@ static int look_again(const struct sp__parts *p, size_t i, int fd, struct sp_err
 
 /* Cuts. */
 
-/* Sets *cut to the end of the line that has the byte before `at`, or to the end of the file. */
-static int cut_line(const struct sp__parts *p, int fd, uint64_t at, uint64_t end, uint64_t *cut)
-{
-	char buf[LINE_BYTES];
-	const char *e;
-	ssize_t n;
-
-	for (at--; at < end; at += (uint64_t)n) {
-		n = sp__read_whole(fd, buf, sp__min(sizeof(buf), end - at), at);
-		if (n <= 0)
-			return n < 0 ? (int)n : -ENODATA;
-		e = sp__line_end(buf, (size_t)n, p->opts.format.eol);
-		if (e) {
-			*cut = at + (uint64_t)(e - buf);
-			return 0;
-		}
-	}
-	*cut = end;
-	return 0;
-}
-
-/* Sets *cut to the end of the record that seems to be at `at`, or to the end of the file. */
-static int cut_csv(const struct sp__parts *p, int fd, uint64_t at, uint64_t end, uint64_t *cut)
-{
-	struct sp__file_piece around;
-	char *buf = malloc(2 * CSV_BYTES);
-	ssize_t n = 0;
-	bool found = false;
-
-	for (; buf && !found && at < end; at += CSV_BYTES) {
-		uint64_t from = at - sp__min(at, CSV_BYTES);
-		size_t first, last;
-
-		n = sp__read_whole(fd, buf, sp__min(2 * CSV_BYTES, end - from), from);
-		if (n < 0 || from + (uint64_t)n <= at)
-			break;
-		around =
-			(struct sp__file_piece){ buf, (size_t)n, !from, from + (uint64_t)n == end };
-		found = sp__rec_around(&p->opts.format, &around, (size_t)(at - from), &first,
-				       &last);
-		*cut = from + last;
-	}
-	free(buf);
-	if (!found)
-		*cut = end;
-	return !buf ? -ENOMEM : n < 0 ? (int)n : 0;
-}
-
 /* Returns the length of the next part. */
 static uint64_t next_length(const struct sp__parts *p)
 {
@@ -163,8 +113,7 @@ static int find_cut(struct sp__parts *p, uint64_t *cut)
 		*cut = sp__min(*cut, end);
 		return 0;
 	}
-	return f->kind == SP_REC_CSV ? cut_csv(p, p->fd, at, end, cut)
-				     : cut_line(p, p->fd, at, end, cut);
+	return sp__part_cut(f, p->fd, at, end, cut);
 }
 
 /* Opening. */

@@ -85,7 +85,7 @@ void sp__parts_resize(struct sp__parts *p, uint64_t part_bytes, unsigned share);
  * for one that waits for the next part: it calls sp__part_rest() before.
  */
 void sp__parts_take_turns(struct sp__parts *p, unsigned max);
-/* The thread does other work before it reads more of the part: gives its turn back, if it has it. */
+/* The thread does other work before it reads more of the part: gives back a turn that it has. */
 void sp__part_rest(struct sp__part *part);
 /* No thread gets a further part: the work has failed, or needs no more records. */
 void sp__parts_stop(struct sp__parts *p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keys whose hashes are all equal, as those of data that are made for that: sorts, joins, groups
- * and tables of keys still compare a number of keys that grows like n log n, and give the same results.
+ * and tables of keys still compare a number of keys that grows like n log n, and give the same
+ * results.
  *
  * The linker puts a constant in place of the hash functions, except of the strong one, and counts
  * comparisons (--wrap; the Makefile lists the functions).
