@@ -92,6 +92,12 @@ static inline int sp__keybuf_reserve(struct sp__keybuf *buf, size_t more)
  */
 struct sp_keyset *sp__keyset_behind(const struct sp_keyset *ks, size_t skip);
 
+/*
+ * True if a text has a value of the type of the first key.  Of NUMERIC, HUMAN, GENERAL and MONTH,
+ * other texts are encoded alike: a text without digits as 0, one without a month as none.
+ */
+bool sp__key_has_value(const struct sp_keyset *ks, const char *s, size_t n);
+
 /* INPLACE: finds the slice. */
 void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, const char **key,
 		   size_t *key_bytes);

@@ -387,6 +387,24 @@ void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, co
 	}
 }
 
+bool sp__key_has_value(const struct sp_keyset *ks, const char *s, size_t n)
+{
+	long double value;
+	const char *end;
+
+	switch (ks->comp[0].key.type) {
+	case SP_KEY_NUMERIC:
+	case SP_KEY_HUMAN:
+		return sp__number_found(ks, s, s + n);
+	case SP_KEY_GENERAL:
+		return sp__general_value(s, n, &value) > 0;
+	case SP_KEY_MONTH:
+		return sp__month_of(ks, s, s + n, &end) > 0;
+	default:
+		return true;
+	}
+}
+
 /* Reduces the text to the part read as a number or a month. */
 static const char *tighten(const struct sp_keyset *ks, const struct sp_key *k, const char **text,
 			   const char *lim)

@@ -161,6 +161,8 @@ int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *al
 		       const char *blim);
 int sp__human_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
 		      const char *blim);
+/* True if the encoder finds a digit in the text. */
+bool sp__number_found(const struct sp_keyset *ks, const char *s, const char *lim);
 /* Returns the end of the digits and separators of a number of -h; *largest: digit, or '\0'. */
 const char *sp__human_digits(const struct sp_keyset *ks, const char *s, const char *lim,
 			     char *largest);

@@ -166,6 +166,18 @@ unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, cons
 	return end;
 }
 
+bool sp__number_found(const struct sp_keyset *ks, const char *s, const char *lim)
+{
+	const struct sp__numfmt *f = &ks->numfmt;
+
+	s = sp__skip_blanks(ks, s, lim);
+	s += at(s, lim) == '-';
+	while (at(s, lim) == f->thousands)
+		s++;
+	s += at(s, lim) == f->decimal;
+	return sp__digit(at(s, lim));
+}
+
 /* The direct comparison. */
 
 struct reader {

@@ -162,8 +162,8 @@ number() # FILE KEY
 }
 
 @test "index nested loops: keys with types, of several fields, and binary" {
-	printf ' 007 a\n8 b\n  9 c\nx d\n' >a
-	printf '  a 7\nb    8.0\nc 9\nd 9\ne y' >b
+	printf ' 007 a\n8 b\n  9 c\nx d\n0 e\ny f\n' >a
+	printf '  a 7\nb    8.0\nc 9\nd 9\nz 0\ne y' >b
 	"$xindex" build -k2b,2n -o b.index b
 	for key in 1n 1 1,2; do
 		other=$([ $key = 1,2 ] && echo 2,1 || echo 2)

@@ -429,7 +429,7 @@ P
 	printf '1.50 a\n007 b\n-0 c\nx d\n' >l
 	printf '1.5 A\n7 B\n0.0 C\n8 D\n' >r
 	run -0 bash -c '"$0" -j 1n l r | sort' "$xjoin"
-	[ "$output" = $'-0 c C\n007 b B\n1.50 a A\nx d C' ]
+	[ "$output" = $'-0 c C\n007 b B\n1.50 a A' ]
 	printf '1e3 a\n0x10 b\n' >l
 	printf '1000 A\n16.0 B\n' >r
 	run -0 bash -c '"$0" -j 1g l r | sort' "$xjoin"
@@ -448,6 +448,28 @@ P
 	[[ $output == *incompatible* ]]
 	run -1 "$xjoin" --algorithm=merge -1 1n l r
 	[[ $output == *"invalid field number: '1n'" ]]
+}
+
+@test "keys by value: other texts pair with the same bytes only" {
+	printf '0,a\nN/A,b\nabc,c\n,d\n.0,e\n-,f\n x,g\n' >l
+	printf '0,A\nN/A,B\nxyz,C\n,D\n.,E\n-,F\nx,G\n' >r
+	for letter in n h g M; do
+		run -0 bash -c '"$0" -t, -j "1$1" -a1 -a2 l r | LC_ALL=C sort' "$xjoin" $letter
+		value=.0,e,A
+		[ $letter != M ] || value=.0,e
+		[ "$output" = "$(printf '%s\n' ',d,D' '0,a,A' 'N/A,b,B' '-,f,F' '.,E' 'abc,c' ' x,g' \
+			'x,G' 'xyz,C' $value | LC_ALL=C sort)" ]
+		run -0 bash -c '"$0" -t, -j "1$1" -v2 --algorithm=nested l r | LC_ALL=C sort' \
+			"$xjoin" $letter
+		[ "$output" = $'.,E\nx,G\nxyz,C' ]
+	done
+	# Any depth of partitions, another key behind it, and folded texts.
+	seq 40000 | sed 's/.*/n&,&/' >l
+	seq 40000 -1 1 | sed 's/.*/&,n&/' >r
+	[ "$("$xjoin" -t, -S 512K -1 1n,2n -2 2n,1n l r | wc -l)" = 40000 ]
+	printf 'n/a\n' >l
+	printf 'N/A\n0\n' >r
+	[ "$("$xjoin" -j 1nf l r)$("$xjoin" -i -j 1n l r)$("$xjoin" -j 1n l r)" = n/an/a ]
 }
 
 @test "the default of -S is within the process's limits, also for small files" {

@@ -99,7 +99,8 @@ struct sp_join_opts {
 	const size_t *keys[2];	/* the key's fields in each file, counted from 0 */
 	size_t nkeys;		/* number of key fields; SP_JOIN_MERGE: 1 */
 	/*
-	 * The type of each key field.  Only type and fold are used; texts compare as bytes.
+	 * The type of each key field.  Only type and fold are used; texts compare as bytes, and so
+	 * do texts that are not a number or not a month under those types.
 	 * NULL: all are texts.
 	 */
 	const struct sp_key *types;

@@ -10,6 +10,9 @@
 /* Maximum bytes of a binary number's value. */
 #define VALUE_BYTES 9
 
+/* Behind the key of a text without a value of the type of its key. */
+#define TEXT_MARK '\0'
+
 void sp__join_cut(struct sp__cut *cut, const struct sp_join_opts *opts)
 {
 	if (opts->fixed_bytes[0])
@@ -257,13 +260,39 @@ static int collate_text(struct sp__keymem *mem, size_t from)
 	return rc;
 }
 
+/*
+ * Replaces a text of n bytes at the memory's end by the key of its value.  If it has no value, the
+ * key of such texts is followed by a mark and by the text, which no key of a value continues with.
+ */
+static int append_value(const struct sp_keyset *set, size_t n, struct sp__keymem *mem)
+{
+	char *text = mem->data + mem->bytes;
+	bool valued = sp__key_has_value(set, text, n);
+	size_t bytes;
+
+	mem->value.uncut = true;
+	if (sp__key_encode(set, text, n, &mem->value) < 0)
+		return -ENOMEM;
+	bytes = mem->value.bytes;
+	if (reserve(mem, bytes + 1 + n) < 0)
+		return -ENOMEM;
+	text = mem->data + mem->bytes;
+	if (!valued) {
+		memmove(text + bytes + 1, text, n);
+		text[bytes] = TEXT_MARK;
+	}
+	if (bytes)
+		memcpy(text, mem->value.data, bytes);
+	mem->bytes += valued ? bytes : bytes + 1 + n;
+	return 0;
+}
+
 /* Appends the key of field i, whose text is f. */
 static int append(const struct sp__keying *k, size_t i, const struct sp__slice *f,
 		  struct sp__keymem *mem)
 {
 	bool fold = k->opts->ignore_case || (k->opts->types && k->opts->types[i].fold);
 	char *to;
-	int rc;
 
 	/* Reserves at least a byte, so an empty text has an address. */
 	if (reserve(mem, f->n + 1) < 0)
@@ -275,15 +304,7 @@ static int append(const struct sp__keying *k, size_t i, const struct sp__slice *
 		mem->bytes = (size_t)(copy_field(k, f, fold, to) - mem->data);
 		return k->collated && k->collated[i] ? collate_text(mem, from) : 0;
 	}
-	mem->value.uncut = true;
-	rc = sp__key_encode(k->sets[i], to, (size_t)(copy_field(k, f, false, to) - to),
-			    &mem->value);
-	if (rc < 0 || reserve(mem, mem->value.bytes) < 0)
-		return -ENOMEM;
-	if (mem->value.bytes)
-		memcpy(mem->data + mem->bytes, mem->value.data, mem->value.bytes);
-	mem->bytes += mem->value.bytes;
-	return 0;
+	return append_value(k->sets[i], (size_t)(copy_field(k, f, fold, to) - to), mem);
 }
 
 int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t bytes,

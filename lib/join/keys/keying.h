@@ -3,7 +3,8 @@
  * Makes keys as bytes, for hashing: keys are equal exactly if their bytes are.
  *
  * Typed values are compared by their normalised keys (rec/key.h), collated texts by the result of
- * strxfrm().
+ * strxfrm().  A text without a value of its type, such as "N/A" as a number, equals only the same
+ * text.
  *
  * Numbers in binary records are equal if their values are, whatever their widths and byte orders:
  * signed and unsigned integers, floats of 4 and 8 bytes.  -0 equals 0; a NaN equals only a NaN of
