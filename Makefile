@@ -605,7 +605,10 @@ DIST := spindle-$(VERSION)
 dist: ## the tarball of the last commit, in build/dist
 	$(Q)scripts/setup dist
 	$(Q)mkdir -p build/dist
-	$(Q)git -c safe.directory='$(CURDIR)' archive --prefix=$(DIST)/ HEAD | gzip -9n > build/dist/$(DIST).tar.gz
+	$(Q)rm -f build/dist/$(DIST).tar*
+	$(Q)git -c safe.directory='$(CURDIR)' archive --prefix=$(DIST)/ -o build/dist/$(DIST).tar HEAD || \
+		{ rm -f build/dist/$(DIST).tar; echo "make dist: $(CURDIR) is not a git checkout with a commit: make the tarball in one" >&2; exit 1; }
+	$(Q)gzip -9n build/dist/$(DIST).tar
 	@echo build/dist/$(DIST).tar.gz
 distcheck: dist ## builds, compares, installs, tests and uninstalls the tarball
 	$(Q)+$(MAKE) --no-print-directory all
