@@ -75,3 +75,12 @@ make_prints()
 	python3 -c 'import yaml' 2>/dev/null || skip "PyYAML is not installed"
 	python3 -c 'import sys, yaml; yaml.safe_load(open(sys.argv[1]))["package"]["name"]' "$recipes/conda/recipe.yaml"
 }
+
+@test "make dist fails outside a git checkout, and leaves no tarball" {
+	mkdir copy
+	cp -r "$top/Makefile" "$top/scripts" copy
+	run env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS GIT_DIR="$PWD/none" make -s -C copy dist
+	[ "$status" -eq 2 ]
+	[[ $output == *"make dist: $PWD/copy is not a git checkout with a commit: make the tarball in one"* ]]
+	[ -z "$(ls copy/build/dist)" ]
+}
