@@ -12,15 +12,12 @@
 #include "rec/value.h"
 
 #define FIRST_VALUE (UINT64_C(1) << 56)
-/* A Z follows at least a date and an hour. */
-#define Z_AFTER 11
 
 bool sp__moment_read(const char *s, size_t n, int64_t *us)
 {
 	static const struct sp__value_type time = { 'T', SP__TIME_DECIMALS, sizeof(*us) };
 
 	n = sp__trim(&s, n);
-	n -= n > Z_AFTER && s[n - 1] == 'Z' && s[n - 2] >= '0' && s[n - 2] <= '9';
 	return sp__value_read(&time, s, n, us) == SP__VALUE_OK;
 }
 

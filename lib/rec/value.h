@@ -102,7 +102,7 @@ enum sp__value_fit {
 /*
  * Reads a text as a value of type t, unless t is text or a dictionary.  Any spelling is accepted:
  * blanks around the text, a plus sign, zeros before a number or after its decimals, a T between
- * date and time, a date as a time.  *canonical becomes false, and otherwise stays, if
+ * date and time, a Z after them, a date as a time.  *canonical becomes false, and otherwise stays, if
  * sp__value_write() would give another text.  The value is stored only if the result is OK.
  */
 enum sp__value_fit sp__value_take(const struct sp__value_type *t, const char *text, size_t n,
@@ -121,6 +121,12 @@ static inline enum sp__value_fit sp__value_read(const struct sp__value_type *t, 
  * the same number.  Blanks can be around the text.
  */
 bool sp__value_f64_holds(const char *text, size_t n);
+/*
+ * Reads a date, or a date and a time with a T between them or a Z after them, as a time, and the
+ * number of its decimals.  *canonical becomes false, and otherwise stays, if it would be printed in
+ * another way.  False: the text is no time.
+ */
+bool sp__value_moment(const char *text, size_t n, int64_t *us, unsigned *decimals, bool *canonical);
 /* Returns the text without the blanks around it. */
 struct sp__slice sp__value_trim(const char *text, size_t n);
 

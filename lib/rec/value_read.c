@@ -9,6 +9,7 @@
 #include "rec/value_impl.h"
 
 #define F64_DIGITS 17 /* give each f64 back */
+#define DATE_BYTES 10 /* of YYYY-MM-DD */
 
 /*
  * Changes the units of the number in the text to 10^-places.  False: that is not exact, or too
@@ -87,8 +88,7 @@ static enum sp__value_fit take_date(const char *text, size_t n, void *value)
 	return SP__VALUE_OK;
 }
 
-/* Accepts a date, and a T between date and time. */
-static bool parse_time(const char *text, size_t n, int64_t *us, unsigned *decimals, bool *canonical)
+bool sp__value_moment(const char *text, size_t n, int64_t *us, unsigned *decimals, bool *canonical)
 {
 	char copy[SP__TIME_TEXT];
 	int32_t days;
@@ -101,10 +101,12 @@ static bool parse_time(const char *text, size_t n, int64_t *us, unsigned *decima
 		*us = days * INT64_C(86400000000);
 		return true;
 	}
-	if (n > sizeof(copy) || n <= 10 || text[10] != 'T')
+	n -= n > DATE_BYTES && text[n - 1] == 'Z';
+	if (n > sizeof(copy) || n <= DATE_BYTES ||
+	    (text[DATE_BYTES] != 'T' && text[DATE_BYTES] != ' '))
 		return false;
 	memcpy(copy, text, n);
-	copy[10] = ' ';
+	copy[DATE_BYTES] = ' ';
 	return sp__time_parse(copy, n, us, decimals);
 }
 
@@ -114,7 +116,7 @@ static enum sp__value_fit take_time(const struct sp__value_type *t, const char *
 	unsigned decimals;
 	int64_t us;
 
-	if (!parse_time(text, n, &us, &decimals, canonical))
+	if (!sp__value_moment(text, n, &us, &decimals, canonical))
 		return SP__VALUE_MALFORMED;
 	*canonical = *canonical && decimals == t->decimals;
 	if (us % (int64_t)sp__value_power(SP__TIME_DECIMALS - t->decimals))

@@ -323,6 +323,14 @@ stored()
 	stored i8 '"",1\n5,2\n' "$kept"
 	stored i8 '007\n1\n' "$kept"
 	stored 'time(1)' '2024-01-01\n2024-01-01 10:00:00.5\n' "$kept"
+	stored time '2024-01-01T10:00:00Z\n2024-01-02T10:00:00Z\n' "$kept"
+	stored time '2024-01-01T10:00:00\n' "$kept"
+	stored 'time(2)' '2024-01-01T10:00:00.25Z\n2024-01-01T10:00:00Z\n2024-01-01\n' "$kept"
+	[ "$(tail -n 2 out)" = $'2024-01-01 10:00:00.00\n2024-01-01 00:00:00.00' ]
+	stored 'time(6)' '2024-01-01 10:00:00.123456Z\n' "$kept"
+	stored text '2024-01-01T10:00:00+02:00\n2024-01-01T10:00:00Z\n'
+	stored 'char(20)' '2024-02-30T10:00:00Z\n2024-01-01T10:00:00Z\n'
+	stored 'char(11)' '2024-01-01Z\n'
 	stored text '3.14159265358979323846\n1.5\n' "$long"
 	stored 'char(3)' '007\n012\n'
 	stored f64 '1.5\n1.25\n'

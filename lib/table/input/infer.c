@@ -158,14 +158,15 @@ static void test_number(struct sp__infer *c, const struct sp__slice *field)
 
 static void test_calendar(struct sp__infer *c, const struct sp__slice *field)
 {
+	bool canonical = true;
 	unsigned decimals;
 	int32_t days;
 	int64_t us;
 
 	if (sp__date_parse(field->p, field->n, &days)) {
 		exclude(c, TIME);
-	} else if (sp__time_parse(field->p, field->n, &us, &decimals)) {
-		exclude(c, DATE);
+	} else if (sp__value_moment(field->p, field->n, &us, &decimals, &canonical)) {
+		exclude(c, canonical ? DATE : DATE | TIME);
 		note_places(c, (uint8_t)decimals);
 	} else {
 		exclude(c, DATE | TIME | MOMENT);
