@@ -18,7 +18,7 @@ setup()
 	run -2 --separate-stderr "$xsort" --require-space -T. -S 1M --record-size=4096 -o out "${huge[@]}"
 	[ -z "$output" ]
 	[ ! -e out ]
-	[[ $stderr == "xsort: the sort might need 7.8 PiB of temporary space, and "*" are free"$'\n'"xsort: nothing was sorted, because of --require-space" ]]
+	[[ $stderr == "xsort: the sort might need 7.8 PiB of temporary space, and "*" are free: -T needs a folder with 7.8 PiB free"$'\n'"xsort: nothing was sorted, because of --require-space" ]]
 	"$xsort" --require-space -T. -T. -S 1M -r in | cmp - <(tac in)
 	"$xsort" --require-space -S 64M -T no/such/directory in | cmp - in
 	run -2 "$xsort" --require-space -S 1M -T no/such/directory in
@@ -125,10 +125,49 @@ setup()
 	seq 300000 >numbers
 	export FAILCALL_CALLS="write pwrite fallocate" FAILCALL_AT=1 FAILCALL_TIMES=0 FAILCALL_ERRNO=ENOSPC FAILCALL_FD_MIN=3
 	run -2 env LD_PRELOAD="$shim" "$xsort" -S 1M -T. --engine=sync --parallel=1 -o out numbers
-	[[ $output == "xsort: "*" failed: "*": No space left on device: -T names further folders, and --spill-compression=lz4 needs less space" ]]
+	[[ $output == "xsort: "*" failed: "*": No space left on device: -T "*" free, and --spill-compression=lz4 needs less space" ]]
 	ln -s "$(realpath "$xsort")" sort
 	run -2 env LD_PRELOAD="$shim" ./sort -S 1M -T. -o out numbers
 	[[ $output != *--spill-compression* ]]
 	run -1 env LD_PRELOAD="$shim" "$xjoin" -S 1M -T. --engine=sync --parallel=1 --algorithm=grace numbers numbers
-	[[ $output == "xjoin: "*": No space left on device: -T names further folders" ]]
+	[[ $output == "xjoin: "*": No space left on device: -T "* ]]
+}
+
+# advised: the folder that $output names.
+advised()
+{
+	local dir=${output#*: -T }
+
+	[[ $output == *": -T "*" has "*" free"* ]] || return
+	echo "${dir%% has *}"
+}
+
+@test "the folder that the message names is of another file system than the full one" {
+	shim=$(realpath -e "$build/tests/shim/failcall.so") || skip "no shim in this build"
+	[ "$(stat -c %d /dev/shm 2>/dev/null)" != "$(stat -c %d .)" ] && [ -w /dev/shm ] || skip "one file system"
+	seq 300000 >numbers
+	export FAILCALL_CALLS="write pwrite fallocate" FAILCALL_AT=1 FAILCALL_TIMES=0 FAILCALL_ERRNO=ENOSPC FAILCALL_FD_MIN=3
+	run -2 env LD_PRELOAD="$shim" TMPDIR=/dev/shm "$xsort" -S 1M -T. --engine=sync --parallel=1 -o out numbers
+	dir=$(advised)
+	[ "$(stat -c %d "$dir")" != "$(stat -c %d .)" ]
+	run -1 env LD_PRELOAD="$shim" TMPDIR=/dev/shm "$xjoin" -S 1M -T. --engine=sync --parallel=1 --algorithm=grace numbers numbers
+	dir=$(advised)
+	[ "$(stat -c %d "$dir")" != "$(stat -c %d .)" ]
+	# Every file system is given.
+	run -2 env LD_PRELOAD="$shim" "$xsort" -S 1M -T. -T/dev/shm -T/tmp -T/var/tmp --engine=sync --parallel=1 -o out numbers
+	[[ $output == *": -T needs a folder with "*" free, and "* ]]
+}
+
+@test "for a missing folder, the message names one with space" {
+	seq 300000 >numbers
+	run -2 env TMPDIR=/nowhere "$xsort" -S 1M -o out numbers
+	[[ $output == "xsort: cannot create temporary file in '/nowhere': No such file or directory: -T "* ]]
+	dir=$(advised)
+	[ -w "$dir" ]
+	"$xsort" -S 1M -T "$dir" -n numbers | cmp - numbers
+	run -1 env TMPDIR=/nowhere "$xjoin" -S 1M --algorithm=grace numbers numbers
+	advised
+	ln -s "$(realpath "$xsort")" sort
+	run -2 ./sort -S 1M -T/nowhere numbers
+	[ "$output" = "sort: cannot create temporary file in '/nowhere': No such file or directory" ]
 }

@@ -209,3 +209,16 @@ uint64_t record_size_option(const char *option, const char *text)
 		number_die(NUMBER_INVALID, option, text, "at least a byte");
 	return bytes;
 }
+
+struct size size_of(uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double v = (double)bytes;
+	struct size s;
+	size_t u = 0;
+
+	for (; v >= 1023.95 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
+		v /= 1024;
+	snprintf(s.text, sizeof(s.text), "%.*f %s", u ? 1 : 0, v, bytes == 1 ? "byte" : units[u]);
+	return s;
+}

@@ -52,3 +52,10 @@ uint64_t record_size_option(const char *option, const char *text);
  * unknown or ambiguous name ends the program with a list of the names.
  */
 int choice_option(const char *option, const char *text, const struct sp_enum_value *table);
+
+/* A number of bytes as text, such as "1.0 MiB". */
+struct size {
+	char text[24];
+};
+
+struct size size_of(uint64_t bytes);

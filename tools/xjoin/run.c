@@ -10,6 +10,7 @@
 #include <spindle/report.h>
 #include "statsfile.h"
 #include "timeline.h"
+#include "tmpadvice.h"
 #include "xjoin.h"
 
 /* Prints a line that is out of order as GNU join does: up to a NUL. */
@@ -64,6 +65,14 @@ static _Noreturn void refused(const struct settings *set, const struct sp_errinf
 	die("%s%s%s", name, colon, reason);
 }
 
+/* Returns the end of a message about a folder of temporary data; "" under the name join. */
+static const char *advice(const struct settings *set, const struct sp_errinfo *err)
+{
+	if (!common_options_temporary(&set->common, err) || !strcmp(msg_program(), "join"))
+		return "";
+	return tmpadvice(&set->opts.run, err->code, set->output, 0);
+}
+
 static _Noreturn void failure(const struct settings *set, const struct sp_errinfo *err)
 {
 	if (err->code == -ENOMEM && !err->text[0])
@@ -71,14 +80,14 @@ static _Noreturn void failure(const struct settings *set, const struct sp_errinf
 	if (err->code <= SP_EFORMAT || err->text[0] || set->index_command)
 		refused(set, err);
 	if (is(err, "create"))
-		die_sys(-err->code, "cannot create temporary file in %s",
-			quote_file_always(err->path));
+		die("cannot create temporary file in %s: %s%s", quote_file_always(err->path),
+		    strerror(-err->code), advice(set, err));
 	if (is(err, "read") && !common_options_temporary(&set->common, err))
 		die_sys(-err->code, "read error");
 	if (is(err, "write") && !common_options_temporary(&set->common, err))
 		output_failed(set, err);
-	if (err->code == -ENOSPC && common_options_temporary(&set->common, err))
-		die("%s: %s: -T names further folders", quote_file(err->path), strerror(ENOSPC));
+	if (err->code == -ENOSPC || err->code == -EDQUOT)
+		die("%s: %s%s", quote_file(err->path), strerror(-err->code), advice(set, err));
 	die_sys(-err->code, "%s", quote_file(err->path));
 }
 

@@ -6,26 +6,10 @@
 #include <string.h>
 #include <spindle/report.h>
 #include "statsfile.h"
+#include "tmpadvice.h"
 #include "xsort.h"
 
 #define LITTLE_SECONDS 0.1
-
-struct size {
-	char text[24];
-};
-
-static struct size size_of(uint64_t bytes)
-{
-	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-	double v = (double)bytes;
-	struct size s;
-	size_t u = 0;
-
-	for (; v >= 1023.95 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
-		v /= 1024;
-	snprintf(s.text, sizeof(s.text), "%.*f %s", u ? 1 : 0, v, bytes == 1 ? "byte" : units[u]);
-	return s;
-}
 
 static void plan(const struct settings *set, struct sp_sort_opts *opts, struct sp_sort_plan *p)
 {
@@ -38,6 +22,15 @@ static void plan(const struct settings *set, struct sp_sort_opts *opts, struct s
 }
 
 /* Temporary space. */
+
+uint64_t space_need(const struct settings *set)
+{
+	struct sp_sort_opts opts = set->opts;
+	struct sp_sort_plan p;
+
+	sp_sort_expect(&opts, set->files, set->nfiles);
+	return sp_sort_plan(&opts, &p, NULL) ? 0 : p.spill_bytes;
+}
 
 void space_check(const struct settings *set)
 {
@@ -62,9 +55,10 @@ void space_check(const struct settings *set)
 	}
 	if (p.spill_bytes <= space.free_bytes)
 		return;
-	msg("%sthe sort might need %s of temporary space, and %s are free",
+	msg("%sthe sort might need %s of temporary space, and %s are free%s",
 	    set->require_space ? "" : "warning: ", size_of(p.spill_bytes).text,
-	    size_of(space.free_bytes).text);
+	    size_of(space.free_bytes).text,
+	    tmpadvice(&opts.run, -ENOSPC, set->output, p.spill_bytes));
 	if (set->require_space)
 		die("nothing was sorted, because of --require-space");
 }

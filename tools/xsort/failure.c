@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "tmpadvice.h"
 #include "xsort.h"
 
 /* size up to which GNU sort's output would still be in its stdio buffer at exit */
@@ -37,12 +38,20 @@ static _Noreturn void output_failed(const struct settings *set, const struct sp_
 	die("write error");
 }
 
+/* Returns the end of a message about a folder of temporary data; "" under the name sort. */
+static const char *advice(const struct settings *set, const struct sp_errinfo *err)
+{
+	if (!common_options_temporary(&set->common, err) || !strcmp(msg_program(), "sort"))
+		return "";
+	return tmpadvice(&set->opts.run, err->code, set->output, space_need(set));
+}
+
 /* Reports errors of temporary space and helper programs, which have their own messages. */
-static void spill_failed(const struct sp_errinfo *err)
+static void spill_failed(const struct settings *set, const struct sp_errinfo *err)
 {
 	if (is(err, "create"))
-		die_sys(-err->code, "cannot create temporary file in %s",
-			quote_file_always(err->path));
+		die("cannot create temporary file in %s: %s%s", quote_file_always(err->path),
+		    strerror(-err->code), advice(set, err));
 	if (is(err, "execute"))
 		die_sys(-err->code, "could not run compress program %s -d",
 			quote_file_always(err->path));
@@ -59,11 +68,9 @@ static _Noreturn void system_failed(const struct settings *set, const struct sp_
 
 	if (err->text[0])
 		die("%s failed: %s: %s", op, name, err->text);
-	if (err->code == -ENOSPC && common_options_temporary(&set->common, err) &&
-	    strcmp(msg_program(), "sort") != 0)
-		die("%s failed: %s: %s: -T names further folders, and "
-		    "--spill-compression=lz4 needs less space",
-		    op, name, strerror(ENOSPC));
+	if (*advice(set, err) && (err->code == -ENOSPC || err->code == -EDQUOT))
+		die("%s failed: %s: %s%s, and --spill-compression=lz4 needs less space", op, name,
+		    strerror(-err->code), advice(set, err));
 	die_sys(-err->code, "%s failed: %s", op, name);
 }
 
@@ -97,7 +104,7 @@ void failure(const struct settings *set, const struct sp_errinfo *err, uint64_t 
 {
 	if (err->code == -ENOMEM && !err->text[0])
 		die("memory exhausted");
-	spill_failed(err);
+	spill_failed(set, err);
 	if (err->code <= SP_EFORMAT || is(err, "plan") || is(err, "model"))
 		refused(err);
 	if ((is(err, "write") || is(err, "fsync")) && names_output(set, err))

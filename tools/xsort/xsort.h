@@ -119,6 +119,8 @@ void warn_about_keys(const struct settings *set);
 int annotate_begin(const struct settings *set, const struct sp_keyset *keys);
 int annotate_end(void);
 
+/* explain.c: returns the estimated bytes of temporary data; 0: unknown, or none. */
+uint64_t space_need(const struct settings *set);
 /* explain.c: warns about too little temporary space; with --require-space, ends the program. */
 void space_check(const struct settings *set);
 int explain(struct settings *set);
