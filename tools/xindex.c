@@ -145,7 +145,7 @@ static int finish(struct config *c, struct sp_index *index, int rc, const struct
 	if (ferror(stdout))
 		die_sys(-rc, "write error");
 	if (rc)
-		die_of(rc, err);
+		die_query(c, rc, err);
 	report(c, st);
 	close_index(c, index);
 	return st->records ? 0 : NOTHING_FOUND;
@@ -166,7 +166,7 @@ int command_lookup(struct config *c)
 	int rc;
 
 	if (!index)
-		die_of(err.code, &err);
+		die_query(c, err.code, &err);
 	p = printing(c, index);
 	open_keys(&keys, c, &p, index);
 	rc = sp_index_lookup(index, keys_next, &keys, !c->offsets, print, &p, &st);
@@ -185,7 +185,7 @@ int command_range(struct config *c)
 	int rc;
 
 	if (!index)
-		die_of(err.code, &err);
+		die_query(c, err.code, &err);
 	p = printing(c, index);
 	rc = sp_index_range(index, c->lo, c->hi, !c->offsets, print, &p, &st);
 	return finish(c, index, rc, &err, &st);

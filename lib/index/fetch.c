@@ -478,6 +478,8 @@ int sp__fetch_get(struct sp__fetch *f, struct sp__fetched *record)
 	}
 	*record = w->record;
 	record->data = data;
+	record->before = (size_t)(data - w->block->memory);
+	record->after = (size_t)w->block->read.result - record->before - record->bytes;
 	return SP_READY;
 }
 

@@ -30,6 +30,8 @@ struct sp__fetched {
 	const char *data;
 	size_t bytes;
 	uint64_t tag; /* the caller's */
+	/* Bytes that have been read before the record and after it, in the same block. */
+	size_t before, after;
 };
 
 /* Counters of spindle-report(5). */

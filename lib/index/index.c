@@ -155,7 +155,7 @@ static int end(struct query *q, int rc)
 	sp__requests_close(&q->reads);
 	sp__lookup_close(q->lookup);
 	sp__leafscan_close(q->leaves);
-	sp__fetch_close(q->matched.fetch);
+	sp__matched_close(&q->matched);
 	sp__keybuf_release(&q->key);
 	return rc;
 }
@@ -239,7 +239,8 @@ int sp_index_lookup(struct sp_index *ix, sp_index_keys keys, void *keys_arg, boo
 				     .waits = &q.waits,
 				     .max = ix->opts.depth,
 				     .bytes = ix->env.budget.limit_bytes / 2,
-				     .ordered = true };
+				     .ordered = true,
+				     .sums = records };
 	int rc = begin(&q, records);
 
 	if (!rc)
@@ -253,9 +254,12 @@ int sp_index_range(struct sp_index *ix, const char *lo, const char *hi, bool rec
 		   sp_index_sink sink, void *arg, struct sp_index_stats *stats)
 {
 	struct query q = { .ix = ix, .sink = sink, .arg = arg, .stats = stats };
-	struct sp__leafscan_opts o = {
-		.index = &ix->file, .reads = &q.reads, .waits = &q.waits, .lo = lo, .hi = hi
-	};
+	struct sp__leafscan_opts o = { .index = &ix->file,
+				       .reads = &q.reads,
+				       .waits = &q.waits,
+				       .lo = lo,
+				       .hi = hi,
+				       .sums = records };
 	int rc = begin(&q, records);
 
 	if (!rc)

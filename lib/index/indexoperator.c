@@ -69,7 +69,7 @@ static void close_range(void *operator)
 	struct range *r = operator;
 
 	sp__requests_close(&r->reads);
-	sp__fetch_close(r->matched.fetch);
+	sp__matched_close(&r->matched);
 	sp__leafscan_close(r->leaves);
 	sp__index_close(&r->index);
 	sp__bytes_release(&r->batch, &r->op.flow->env.budget);
@@ -92,9 +92,12 @@ static int open_range(struct range *r, const char *path, const char *lo, const c
 				     .depth = DEPTH + 1,
 				     .trace = flow->env.trace,
 				     .device = sp__env_reading(&flow->env).device };
-	struct sp__leafscan_opts so = {
-		.index = &r->index, .reads = &r->reads, .waits = &flow->waits, .lo = lo, .hi = hi
-	};
+	struct sp__leafscan_opts so = { .index = &r->index,
+					.reads = &r->reads,
+					.waits = &flow->waits,
+					.lo = lo,
+					.hi = hi,
+					.sums = true };
 	int rc = sp__index_open(&r->index, path, &flow->env);
 
 	if (!rc)

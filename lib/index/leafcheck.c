@@ -60,7 +60,7 @@ static const char *check_leaf(struct sp__leafcheck *b, struct sp__leafcheck_page
 {
 	for (unsigned i = 0; i < p->node.count; i++) {
 		struct sp__nodeentry e = sp__node_entry(&p->node, i);
-		struct sp__keymatch match = { e.a, e.b };
+		struct sp__keymatch match = { .offset = e.a, .bytes = e.b };
 		struct sp__bytes swap = b->last;
 		int order;
 

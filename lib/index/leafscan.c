@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/hash.h"
 #include "index/leafscan.h"
 #include "index/nodestream.h"
 
@@ -17,6 +18,7 @@ struct sp__leafscan {
 	struct sp__nodestream stream;
 	bool begun; /* entries before lo have been skipped */
 	struct sp__keymatch *matches;
+	uint8_t *key; /* of an entry; NULL: no sums are wanted */
 	size_t charged;
 	int status; /* SP_READY, then the end or an error, which is kept */
 };
@@ -55,8 +57,13 @@ int sp__leafscan_open(struct sp__leafscan **scan, const struct sp__leafscan_opts
 	s->first = ix->header.header_bytes / ix->header.page_bytes;
 	s->charged = sp__node_entries_max(ix->header.page_bytes) * sizeof(*s->matches);
 	s->matches = malloc(s->charged);
+	/* A prefix and the rest of a key are each shorter than a page. */
+	if (opts->sums) {
+		s->key = malloc(2 * (size_t)ix->header.page_bytes);
+		s->charged += 2 * (size_t)ix->header.page_bytes;
+	}
 	sp__budget_charge(&ix->env->budget, s->charged);
-	if (!s->matches)
+	if (!s->matches || (opts->sums && !s->key))
 		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
 	rc = encode(ix, opts->lo, opts->lo_key, &s->lo, &s->has_lo);
 	if (!rc)
@@ -77,6 +84,7 @@ void sp__leafscan_close(struct sp__leafscan *s)
 	sp__keybuf_release(&s->lo);
 	sp__keybuf_release(&s->hi);
 	free(s->matches);
+	free(s->key);
 	free(s);
 }
 
@@ -99,6 +107,17 @@ static int descend(struct sp__leafscan *s)
 	return SP_READY;
 }
 
+/* Returns the sum of the key of an entry, or 0 if sums are not wanted. */
+static uint64_t sum_of(const struct sp__leafscan *s, const struct sp__node *n,
+		       const struct sp__nodeentry *e)
+{
+	if (!s->key)
+		return 0;
+	memcpy(s->key, n->prefix, n->prefix_bytes);
+	memcpy(s->key + n->prefix_bytes, e->rest, e->rest_bytes);
+	return sp__checksum(s->key, n->prefix_bytes + e->rest_bytes);
+}
+
 /* Takes the entries of a leaf that are in the range; detects the end of the range. */
 static size_t take(struct sp__leafscan *s, const struct sp__node *n)
 {
@@ -114,7 +133,7 @@ static size_t take(struct sp__leafscan *s, const struct sp__node *n)
 	for (unsigned i = first; i < last; i++) {
 		struct sp__nodeentry e = sp__node_entry(n, i);
 
-		s->matches[i - first] = (struct sp__keymatch){ e.a, e.b };
+		s->matches[i - first] = (struct sp__keymatch){ e.a, e.b, sum_of(s, n, &e) };
 	}
 	return last > first ? last - first : 0;
 }

@@ -18,6 +18,7 @@ struct sp__leafscan_opts {
 	/* Normalised keys instead of these texts; p NULL: no bound. */
 	struct sp__slice lo_key, hi_key;
 	bool hi_open; /* key < hi */
+	bool sums;    /* set the sums of keys in matches */
 };
 
 struct sp__leafscan;

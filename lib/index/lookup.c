@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "index/lookup.h"
@@ -266,11 +267,12 @@ static struct slot *take_ready(struct sp__lookup *l)
 static void pin_matches(struct sp__lookup *l, struct slot *s, struct sp__found *found)
 {
 	size_t n = s->end - s->first;
+	uint64_t sum = l->opts.sums ? sp__checksum(s->key.data, s->key.bytes) : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct sp__nodeentry e = sp__node_entry(&s->frame->node, s->first + (unsigned)i);
 
-		l->matches[i] = (struct sp__keymatch){ e.a, e.b };
+		l->matches[i] = (struct sp__keymatch){ e.a, e.b, sum };
 	}
 	s->state = PINNED;
 	l->pinned = s;

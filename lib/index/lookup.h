@@ -27,12 +27,14 @@ struct sp__lookup_opts {
 	uint64_t bytes;	    /* memory for nodes */
 	uint64_t gap_bytes; /* bytes that cost as much as a request; 0: nodes are read alone */
 	bool ordered;
+	bool sums; /* set the sums of keys in matches */
 };
 
 /* The location of a record in the source, without its terminator. */
 struct sp__keymatch {
 	uint64_t offset;
 	uint64_t bytes;
+	uint64_t key_sum; /* checksum of the normalised key, if it is wanted */
 };
 
 /* The matches of one key in one page. */

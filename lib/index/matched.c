@@ -23,7 +23,14 @@ int sp__matched_fetch(struct sp__matched *p, const struct sp__index *ix, unsigne
 						  sp__min(bytes, (uint64_t)max * BLOCK_BYTES),
 					  .ordered = true };
 
+	p->check.index = ix;
 	return sp__fetch_open(&p->fetch, &o);
+}
+
+void sp__matched_close(struct sp__matched *p)
+{
+	sp__fetch_close(p->fetch);
+	sp__sourcecheck_close(&p->check);
 }
 
 static int find_more(struct sp__matched *p)
@@ -57,7 +64,8 @@ static int refill(struct sp__matched *p)
 
 	do {
 		for (; p->n && sp__fetch_slots_left(p->fetch); p->n--, p->matches++)
-			sp__fetch_put(p->fetch, p->matches->offset, p->matches->bytes, 0);
+			sp__fetch_put(p->fetch, p->matches->offset, p->matches->bytes,
+				      p->matches->key_sum);
 		if (p->n || p->status == SP_END)
 			break;
 		rc = find_more(p);
@@ -97,7 +105,10 @@ int sp__matched_next(struct sp__matched *p, struct sp__keymatch *m, const char *
 		rc = take_record(p, &fetched);
 	if (rc != SP_READY)
 		return rc;
-	*m = (struct sp__keymatch){ fetched.offset, fetched.bytes };
+	rc = sp__sourcecheck_record(&p->check, &fetched, fetched.tag);
+	if (rc)
+		return p->status = rc;
+	*m = (struct sp__keymatch){ fetched.offset, fetched.bytes, fetched.tag };
 	*record = fetched.data;
 	return SP_READY;
 }

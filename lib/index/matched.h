@@ -7,6 +7,7 @@
 
 #include "index/fetch.h"
 #include "index/lookup.h"
+#include "index/sourcecheck.h"
 
 struct sp__matched {
 	/*
@@ -17,7 +18,8 @@ struct sp__matched {
 	void *arg;
 	struct sp__requests *reads; /* of the records, with the waits of the caller */
 	struct sp__waits *waits;
-	struct sp__fetch *fetch; /* NULL: only offsets and lengths are wanted */
+	struct sp__fetch *fetch;      /* NULL: only offsets and lengths are wanted */
+	struct sp__sourcecheck check; /* of each record; needs the sums of keys */
 
 	const struct sp__keymatch *matches; /* found, not requested yet */
 	size_t n;
@@ -26,13 +28,16 @@ struct sp__matched {
 
 /*
  * Opens the fetch of records of the source of an index: at most max outstanding, in `bytes` bytes
- * of memory.  To be closed with sp__fetch_close() after the reads, also after an error.
+ * of memory.
  */
 SP_MUST_CHECK int sp__matched_fetch(struct sp__matched *p, const struct sp__index *ix, unsigned max,
 				    uint64_t bytes);
+/* Called after the reads have been closed, also after an error. */
+void sp__matched_close(struct sp__matched *p);
 /*
  * Returns the next match and its record, without terminator, valid until the next call; NULL if
- * only offsets are wanted.  SP_READY; SP_LATER, with a registered wait; SP_END; or an error.
+ * only offsets are wanted.  SP_READY; SP_LATER, with a registered wait; SP_END; or an error, such
+ * as -ESTALE: the source has another record there.
  */
 SP_MUST_CHECK int sp__matched_next(struct sp__matched *p, struct sp__keymatch *m,
 				   const char **record);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <spindle/index.h>
+#include "base/hash.h"
 #include "index/matched.h"
 #include "tap.h"
 
@@ -87,7 +88,7 @@ static void begin(struct plan *p, const char *engine, unsigned max, uint64_t byt
 static void end(struct plan *p)
 {
 	sp__requests_close(&p->reads);
-	sp__fetch_close(p->matched.fetch);
+	sp__matched_close(&p->matched);
 	sp__lookup_close(p->lookup);
 	sp__index_close(&p->index);
 	(void)sp__env_close(&p->env);
@@ -295,10 +296,55 @@ static int next_record(struct plan *p, struct sp__keymatch *m, const char **reco
 	return rc;
 }
 
+/* Sets the matches of the first three records, and one that the source does not have. */
+static bool find_first(const struct plan *p, struct found *found)
+{
+	struct sp__keybuf key = { 0 };
+	char text[12];
+	bool good = true;
+
+	*found = (struct found){ .n = 4 };
+	for (unsigned i = 0; i < 4; i++) {
+		sprintf(text, "%03u", i);
+		good &= !sp__indexkey_of_text(&p->index.key, text, 3, &key, NULL);
+		found->matches[i] = (struct sp__keymatch){ i < 3 ? 6 * i : 1 << 30, 5,
+							   sp__checksum(key.data, key.bytes) };
+	}
+	sp__keybuf_release(&key);
+	return good;
+}
+
+/* A match whose record has another key, and ones that are not a record. */
+static void misled(void)
+{
+	static const struct {
+		uint64_t offset, bytes;
+	} places[] = { { 6, 5 }, { 0, 4 }, { 0, 6 }, { 0, 11 }, { 5, 3 } };
+	struct found found;
+	struct sp__keymatch out;
+	const char *record;
+	struct plan p;
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		begin(&p, "sync", 4, 1 << 20, true);
+		good &= !p.rc && find_first(&p, &found);
+		found.n = 1;
+		found.matches[0].offset = places[i].offset;
+		found.matches[0].bytes = places[i].bytes;
+		p.matched.find = find_next;
+		p.matched.arg = &found;
+		p.matched.status = SP_READY;
+		good &= next_record(&p, &out, &record) == -ESTALE &&
+			strstr(p.err.text, "build the index again");
+		end(&p);
+	}
+	ok(good, "another record than that of the entry is an error");
+}
+
 static void fetches(unsigned max)
 {
-	struct found found = { .n = 4,
-			       .matches = { { 4, 1 }, { 10, 1 }, { 16, 1 }, { 1 << 30, 1 } } };
+	struct found found;
 	struct sp__keymatch out;
 	const char *record = NULL;
 	struct plan p;
@@ -308,11 +354,12 @@ static void fetches(unsigned max)
 	begin(&p, "fault:REORDER=3:sync", max, 1 << 20, true);
 	ok(!p.rc && sp__fetch_get(p.matched.fetch, &(struct sp__fetched){ 0 }) == SP_END,
 	   "without a record that was requested there is none");
+	ok(find_first(&p, &found), "the keys are made");
 	p.matched.find = find_next;
 	p.matched.arg = &found;
 	p.matched.status = SP_READY;
 	for (unsigned i = 0; i < 3; i++)
-		good &= next_record(&p, &out, &record) == SP_READY && out.offset == 4 + 6 * i &&
+		good &= next_record(&p, &out, &record) == SP_READY && out.offset == 6 * i &&
 			*record == '0';
 	ok(good, "records come in the order of the matches, with %u outstanding", max);
 	ok(next_record(&p, &out, &record) == SP_ECORRUPT,
@@ -417,6 +464,7 @@ int main(void)
 	orders();
 	faults();
 	flips();
+	misled();
 	fetches(1);
 	fetches(3);
 	operators();

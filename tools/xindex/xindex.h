@@ -26,6 +26,9 @@ struct config {
 /* options.c: parses the command line. */
 const struct command *options_parse(struct config *c, int argc, char **argv);
 
+/* again.c: ends after an error of a query; of a changed source with the command for a new index. */
+_Noreturn void die_query(const struct config *c, int rc, const struct sp_errinfo *err);
+
 /* Run a command; return the exit status. */
 int command_build(struct config *c);
 int command_lookup(struct config *c);

@@ -19,8 +19,8 @@
  * If ordered, lookups and reads return in the order of the puts, so rows do too.  Rows that come
  * without a partner are in the queue `settling` until the rows before them are settled.
  *
- * The key of each record that is read is compared with the key of its row.  If it differs, the
- * index might be wrong, which is an error.
+ * The place of each record that is read is checked, and its key is compared with that of its row.
+ * If the source of the index has changed, that is an error.
  *
  * Memory: an eighth for outer rows, half of the rest for nodes of the index, half for records.
  *
@@ -32,6 +32,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "index/sourcecheck.h"
 #include "join/inl/keys.h"
 
 /* Share of the batch that is filled together. */
@@ -371,9 +372,7 @@ static int check_place(struct sp__inl *l, const struct outer *o, const struct sp
 
 	if (rc)
 		return rc < 0 ? rc : 0;
-	return sp__errf(l->opts.env->err, SP_ECORRUPT, "read", ix->path, -1,
-			"at offset %llu of its source %.150s is another key: build the index again",
-			(unsigned long long)record->offset, ix->source);
+	return sp__sourcecheck_other_key(ix, record->offset);
 }
 
 /* Joins a record that has arrived with its row.  1: a row of the result is complete. */
@@ -382,8 +381,10 @@ static int join(struct sp__inl *l, const struct sp__fetched *record)
 	struct outer *o = &l->rows[record->tag];
 	struct sp__line *inner = &l->row.of[l->opts.inner];
 	bool equal, first;
-	int rc;
+	int rc = sp__sourcecheck_place(l->opts.index, record);
 
+	if (rc)
+		return rc;
 	l->row = o->row;
 	inner->data = record->data;
 	inner->bytes = record->bytes;

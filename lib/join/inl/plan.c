@@ -242,6 +242,22 @@ static int run(struct sp__inl_plan *p)
 	return rc;
 }
 
+/* Makes the command for the index whose source has changed. */
+static void want_again(const struct sp__inl_plan *p)
+{
+	const struct sp__join_inputs *in = p->in;
+
+	for (unsigned i = 0; i < p->nlevels; i++) {
+		const struct sp__inl_level *l = &p->level[i];
+		const char *input = i ? in->opts->then[i - 1].input : in->io->inputs[!p->outer];
+
+		if (l->index.path && !strcmp(l->index.path, in->env->err->path)) {
+			sp__want_index(in->io, &l->keys, i ? 1 : !p->outer, input, l->index.path);
+			return;
+		}
+	}
+}
+
 int sp__join_inl(struct sp__join_inputs *in, struct sp__result *out)
 {
 	struct sp__inl_plan p = { .in = in,
@@ -259,6 +275,8 @@ int sp__join_inl(struct sp__join_inputs *in, struct sp__result *out)
 		rc = sp__join_begin_rows(in, out);
 	if (!rc)
 		rc = run(&p);
+	if (rc == -ESTALE)
+		want_again(&p);
 	sp__inl_plan_note(&p, &in->counts->stats.run);
 	sp__inl_plan_close(&p);
 	return rc ? rc : sp__balance_sources(in);

@@ -80,7 +80,7 @@ static int make_header(struct build *b)
 static int take_key(void *build, uint64_t record, const char *key, size_t bytes)
 {
 	struct build *b = build;
-	const struct sp__keymatch match = { record, 0 };
+	const struct sp__keymatch match = { .offset = record };
 
 	if (bytes > sp__node_key_max(SP__NODE_MAX))
 		return sp__errf(b->err, SP_EUNSUP, "index", b->file->path, -1,
