@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 #include <spindle/outfile.h>
 #include "base/owndir.h"
 
@@ -36,7 +37,12 @@ int sp__outname_take(struct sp__outname **n, const char *path);
  * EEXIST means to try another name.  Returns the result of make(), or -errno.
  */
 int sp__outname_make(struct sp__outname *n, int (*make)(const char *, void *), void *arg);
-/* Forgets a name that the file no longer has: handlers ignore it. */
+/*
+ * Creates a file, which must not exist, under its own name; handlers of fatal signals remove it
+ * until the name is forgotten.  Returns a descriptor; or -errno, and *n is NULL.
+ */
+int sp__outname_create(struct sp__outname **n, const char *path, int flags, mode_t mode);
+/* Forgets a name that the file no longer has, or that stays: handlers ignore it. */
 void sp__outname_forget(struct sp__outname **n);
 
 /*

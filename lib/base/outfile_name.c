@@ -5,6 +5,7 @@
  * Invariants: an entry of the list is reused, but never freed or unlinked, so that a handler can
  * walk the list at any moment.  There are as many entries as names existed at the same time.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,19 +106,48 @@ int sp__outname_take(struct sp__outname **n, const char *path)
 	return 0;
 }
 
+/* A signal handler must find a file and its name together. */
+static void block_signals(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
 int sp__outname_make(struct sp__outname *n, int (*make)(const char *, void *), void *arg)
 {
-	sigset_t all, before;
+	sigset_t before;
 	int rc;
 
-	/* A signal handler must find the file and its name together. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	block_signals(&before);
 	rc = try_names(n, make, arg);
 	if (rc >= 0)
 		atomic_store(&n->state, LIVE);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
+}
+
+int sp__outname_create(struct sp__outname **n, const char *path, int flags, mode_t mode)
+{
+	sigset_t before;
+	int fd;
+
+	*n = NULL;
+	if (strlen(path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	*n = take_place();
+	if (!*n)
+		return -ENOMEM;
+	strcpy((*n)->name, path);
+	block_signals(&before);
+	fd = open(path, flags | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	fd = fd < 0 ? -errno : fd;
+	atomic_store(&(*n)->state, fd < 0 ? FREE : LIVE);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (fd < 0)
+		*n = NULL;
+	return fd;
 }
 
 void sp__outname_forget(struct sp__outname **n)

@@ -16,8 +16,9 @@ struct sp__benchfile {
 	struct sp__volume *volume;
 	const char *path;
 	bool created;
-	uint32_t align_bytes;  /* requests must be multiples of it; 1: any size */
-	uint64_t begin, bytes; /* the used part */
+	struct sp__outname *name; /* a created file that fatal signals remove, or NULL */
+	uint32_t align_bytes;	  /* requests must be multiples of it; 1: any size */
+	uint64_t begin, bytes;	  /* the used part */
 };
 
 struct sp_bench {

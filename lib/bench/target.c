@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
+#include "base/outfile_impl.h"
 #include "base/whole.h"
 #include "bench/state.h"
 
@@ -106,9 +107,9 @@ static int create(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 	if (!bytes)
 		return sp__errf(err, -ENOENT, "create", f->path, -1,
 				"%s, and no size to create it with", sp_strerror(-ENOENT));
-	fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = sp__outname_create(&f->name, f->path, O_RDWR, 0600);
 	if (fd < 0)
-		return sp__err(err, -errno, "create", f->path, -1);
+		return sp__err(err, fd, "create", f->path, -1);
 	if (bytes > INT64_MAX)
 		rc = -EFBIG;
 	else if (b->opts.create == SP_BENCH_CREATE_WRITTEN ||
@@ -119,11 +120,13 @@ static int create(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 	else if (ftruncate(fd, (off_t)bytes))
 		rc = -errno;
 	close(fd);
-	if (rc) {
+	if (rc)
 		unlink(f->path);
+	if (rc || !b->opts.remove)
+		sp__outname_forget(&f->name);
+	if (rc)
 		return sp__errf(err, rc, "create", f->path, -1, "%s",
 				rc == -EINTR ? "stopped while it was created" : "");
-	}
 	f->created = true;
 	return 0;
 }
@@ -355,6 +358,7 @@ void sp__bench_close_targets(struct sp_bench *b)
 		sp__volume_close(f->volume);
 		if (f->created && b->opts.remove)
 			unlink(f->path);
+		sp__outname_forget(&f->name);
 	}
 	b->nfiles = 0;
 	sp__volume_close(b->device);

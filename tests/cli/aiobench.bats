@@ -38,7 +38,7 @@ load keys
 	[ "$(value requests)" = 1024 ]
 	[ "$(value errors)" = 0 ]
 	run -2 "$aiobench" run --direct=0 --create --size=1M --io_size=4M t
-	[[ $output == *"File exists"* ]]
+	[ "$output" = "aiobench: t: File exists; --overwrite instead of --create allows to write to it" ]
 	rm t
 	run -0 "$aiobench" run --direct=0 --create=sparse --remove --size=1M --io_size=1M --rw=randwrite t
 	[ ! -e t ]
@@ -286,6 +286,47 @@ moments()
 	[ "$status" = 2 ]
 	[ "$(cat err)" = 'aiobench: t: stopped while it was created' ]
 	[ ! -e t ]
+}
+
+# removed_after STATUS COMMAND SIGNAL...: the file of a run that ends by a signal is removed.
+removed_after()
+{
+	local expected=$1 command=$2 signal=$3 status=0
+
+	(ulimit -c 0; exec "$aiobench" "$command" --direct=0 --create=sparse --remove --size=8M --runtime=60 t \
+		>/dev/null 2>&1) &
+	until [ -s t ]; do kill -0 $!; done
+	kill "-$signal" $!
+	wait $! || status=$?
+	echo "# $command $signal: $status"
+	[ "$status" = "$expected" ]
+	[ ! -e t ]
+}
+
+@test "--remove removes the file after any end" {
+	removed_after 131 run QUIT
+	removed_after 131 sweep QUIT
+	removed_after 131 policy QUIT
+	"$aiobench" run --direct=0 --create=sparse --remove --size=8M --runtime=60 t >/dev/null 2>&1 &
+	until [ -s t ]; do kill -0 $!; done
+	kill -TERM $!
+	wait $! || [ $? = 2 ]
+	[ ! -e t ]
+	# the file ends, so reads fail
+	for how in --size=8M --continue_on_error; do
+		"$aiobench" run --direct=0 --create=sparse --remove --size=8M --runtime=2 $how t >/dev/null 2>err &
+		until [ -s t ]; do kill -0 $!; done
+		: >t
+		status=0
+		wait $! || status=$?
+		[ "$status" = 2 ] || [ "$how" = --continue_on_error ]
+		[ ! -e t ]
+	done
+	[ -c /dev/full ] || skip "no /dev/full here"
+	for command in run sweep policy; do
+		run -2 "$aiobench" $command --direct=0 --create=sparse --remove --size=8M --runtime=20ms --stats=/dev/full t
+		[ ! -e t ]
+	done
 }
 
 @test "numbers, times and sizes that are none are refused" {

@@ -113,8 +113,8 @@ static void one_run(struct runs *r, enum sp_policy_load load, enum sp_policy_sub
 	}
 	show_live("run %zu of %zu: %s, %s", ++r->begun, r->planned, sp_policy_load_name(load),
 		  sp_policy_submission_name(submission));
-	bench.remove = false;
 	if (r->created) {
+		bench.remove = false; /* the first run removes the file when it is freed */
 		bench.create = SP_BENCH_CREATE_NO;
 		bench.overwrite = true;
 	}
@@ -251,8 +251,6 @@ int command_policy(struct config *o)
 	signals_interrupt();
 	run_loads(&r);
 	progress_wipe();
-	if (r.created && o->bench.remove)
-		unlink(o->bench.targets[0]);
 	if (!r.n && r.rc < 0)
 		die_of(r.rc, &r.err);
 	report = sp_report_policy(&o->bench, (const struct sp_policy *const *)r.policies, r.n);

@@ -120,10 +120,13 @@ static bool can_create(const struct config *o, const char *target)
 
 void bench_die(const struct config *o, int rc, const struct sp_errinfo *err)
 {
-	for (size_t i = 0; i < o->bench.ntargets; i++)
+	for (size_t i = 0; i < o->bench.ntargets; i++) {
+		die_next(err, -EEXIST, o->bench.targets[i],
+			 "--overwrite instead of --create allows to write to it");
 		if (can_create(o, o->bench.targets[i]))
 			die_next(err, -ENOENT, o->bench.targets[i],
 				 "--create --size=SIZE creates it");
+	}
 	die_of(rc, err);
 }
 
