@@ -386,7 +386,7 @@ create()
 	[ ! -e c ]
 	create
 	run -2 "$cube" create c --dims 8x8
-	[ "$output" = "mmap-cube: c: File exists; remove it, or choose another name" ]
+	[ "$output" = "mmap-cube: c: File exists; --overwrite allows to replace it" ]
 	run -2 "$cube" range c --hi 19,0,0
 	[[ $output == *"coordinate 19 of dimension 0 is not below 19"* ]]
 	run -2 "$cube" range c --lo 5,0,0 --hi 4,0,0

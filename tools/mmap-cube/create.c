@@ -192,7 +192,7 @@ int command_create(struct config *c)
 	c->create.run.geometry = g;
 	rc = sp_cube_create(c->operands.text[0], &c->create, &err);
 	if (rc) {
-		die_next(&err, -EEXIST, c->operands.text[0], "remove it, or choose another name");
+		die_next(&err, -EEXIST, c->operands.text[0], "--overwrite allows to replace it");
 		die_of(rc, &err);
 	}
 	free(fill);
