@@ -457,6 +457,7 @@ run-nightly: export SP_TABLE_HISTORIES ?= 1500
 run-nightly: export SP_TABLE_KILLS ?= 1000
 run-nightly: export SP_TEST_TIMEOUT ?= 14400
 run-nightly: all $(TEST_PROGRAMS) $(LOCALES) $(PY_READY)
+	$(Q)$(RUN_ENV) $(B)/tests/unit/test_table_predict all
 	$(RUN) tests/cli/xtable-random.bats tests/fault/xtable.t
 # Cells, indexes, schemas and superblocks of tables, and texts of schemas, with right checksums.
 MUTATIONS ?= 1500

@@ -49,8 +49,7 @@ static int cut_csv(const struct sp_recfmt *f, int fd, uint64_t at, uint64_t end,
 			break;
 		around =
 			(struct sp__file_piece){ buf, (size_t)n, !from, from + (uint64_t)n == end };
-		found = sp__rec_around(f, &around, (size_t)(at - from), &first,
-				       &last);
+		found = sp__rec_around(f, &around, (size_t)(at - from), &first, &last);
 		*cut = from + last;
 	}
 	free(buf);

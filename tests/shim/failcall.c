@@ -389,9 +389,11 @@ void *realloc(void *p, size_t size)
 
 void free(void *p)
 {
+	/* dlsym() frees the text of an earlier error. */
+	if (looking || in_arena(p))
+		return;
 	REAL(free);
-	if (!in_arena(p))
-		real(p);
+	real(p);
 }
 
 void *aligned_alloc(size_t align, size_t size)

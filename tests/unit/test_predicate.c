@@ -202,7 +202,7 @@ static const char *const errors[][2] = {
 	{ "1 = 2", "one side must be a column" },
 	{ "h = '2024-02-30'", "is not a date" },
 	{ "h = a", "cannot be compared" },
-	{ "j = 5", "write it in single quotes" },
+	{ "j = 5", "write texts in single quotes; numbers need a column of numbers" },
 	{ "l in (5)", "'5', character 7, is compared with a column of texts" },
 	{ "a ^= '1'", "needs a column of texts" },
 	{ "a in ()", "is missing" },
