@@ -16,6 +16,8 @@
 #include "table/schema/names.h"
 #include "table/state.h"
 
+#define LOOKUP_READS 2 /* of a leaf, and of the cell with the key */
+
 /* A change of chosen records. */
 struct change {
 	struct sp_table *table;
@@ -175,7 +177,7 @@ int sp__table_max_lookups(const struct sp__tablefile *f, uint32_t column, uint64
 	int rc = sp__cost_platform_open(&p, &f->run, err);
 
 	if (!rc)
-		*keys = (uint64_t)(sp__cost_rho(&p, l->cell_bytes) * (double)cells);
+		*keys = (uint64_t)(sp__cost_rho(&p, l->cell_bytes) * (double)cells / LOOKUP_READS);
 	sp__cost_platform_close(&p);
 	return rc;
 }

@@ -296,7 +296,8 @@ static int get_by_number(struct sp__tablefile *f, const struct sp__tableget_opts
 	return sp__tableget(f, &by_number, to);
 }
 
-static int get_by_key(struct sp__tablefile *f, struct sp__tableget_opts *o,
+/* columns: of o, to which that of the keys is added. */
+static int get_by_key(struct sp__tablefile *f, struct sp__tableget_opts *o, bool *columns,
 		      const struct sp_table_get *get, const struct sp__reading *to)
 {
 	const int column = sp__names_column(&f->schema, get->by, strlen(get->by), to->err);
@@ -309,11 +310,13 @@ static int get_by_key(struct sp__tablefile *f, struct sp__tableget_opts *o,
 					       .absent_arg = get->absent_arg,
 					       .stats = to->stats,
 					       .err = to->err };
+	struct sp__tableget_check check;
 	struct sp__keyfind *k;
 	int rc;
 
 	if (column < 0)
 		return column;
+	columns[column] = true;
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return sp__err(to->err, -ENOMEM, "get", f->path, -1);
@@ -321,6 +324,8 @@ static int get_by_key(struct sp__tablefile *f, struct sp__tableget_opts *o,
 	o->next = sp__keyfind_next;
 	o->exist = true;
 	o->arg = k;
+	check = sp__keyfind_check(k);
+	o->check = &check;
 	if (!rc)
 		rc = sp__tableget(f, o, to);
 	sp__keyfind_close(k);
@@ -347,7 +352,7 @@ int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_si
 		q.output.discard = get->discard;
 		rc = open_device(&q, &t->file, &o.gap_bytes, to.err);
 		if (!rc)
-			rc = get->by ? get_by_key(&t->file, &o, get, &to)
+			rc = get->by ? get_by_key(&t->file, &o, q.columns, get, &to)
 				     : get_by_number(&t->file, &o, get, &to);
 	}
 	close_query(&q);

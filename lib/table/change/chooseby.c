@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Takes the numbers of all records from the index (index/keyfind.h), key by key, and sorts them:
- * changes need them in ascending order.
+ * changes need them in ascending order.  Before the first change the records are got, and their
+ * values compared with the keys.
  *
  * Memory: 16 bytes for each record (numbers.h), at most half of it.
  */
@@ -10,6 +11,7 @@
 #include "base/err.h"
 #include "table/change/chooseby.h"
 #include "table/change/numbers.h"
+#include "table/index/attach.h"
 #include "table/index/build.h"
 #include "table/index/keyfind.h"
 
@@ -87,6 +89,73 @@ static int find_all(struct sp__tablefile *f, const struct sp__chosen_by *choice,
 	return rc;
 }
 
+/* Records that are compared with their keys. */
+struct compare {
+	const struct sp__tablefile *file;
+	const struct sp__chosen_by *choice;
+	const struct sp__chosen_records *found;
+	size_t next;
+};
+
+static int next_record(void *compare, uint64_t *record)
+{
+	struct compare *c = compare;
+
+	if (c->next == c->found->n)
+		return SP_END;
+	*record = c->found->list[c->next++].record;
+	return SP_READY;
+}
+
+static uint64_t found_by(const void *compare)
+{
+	const struct compare *c = compare;
+
+	return c->found->list[c->next - 1].position;
+}
+
+static int check(const void *compare, uint64_t key, const struct sp__rows *rows,
+		 struct sp_errinfo *err)
+{
+	const struct compare *c = compare;
+	const struct sp__chosen_by *choice = c->choice;
+
+	if (sp__key_set_find(choice->keys, &rows->vectors[choice->column], 0) == key)
+		return 0;
+	return sp__tableindex_misfit(c->file, choice->column, choice->index, rows->first, err);
+}
+
+/* Compares the values of all records that were found with their keys. */
+static int compare_all(struct sp__tablefile *f, const struct sp__chosen_by *choice,
+		       const struct sp__chosen_records *found, struct sp_table_stats *stats,
+		       struct sp_errinfo *err)
+{
+	struct compare c = { .file = f, .choice = choice, .found = found };
+	const struct sp__tableget_check fits = {
+		.column = choice->column, .found_by = found_by, .check = check, .arg = &c
+	};
+	const struct sp__table_output nothing = { .schema = &f->schema, .discard = true };
+	struct sp__tableget_opts get = { .next = next_record,
+					 .arg = &c,
+					 .exist = true,
+					 .parts = 2, /* changes have memory, too */
+					 .output = &nothing,
+					 .check = &fits };
+	const struct sp__reading to = { .stats = stats, .err = err };
+	const uint64_t matched = stats->records_matched;
+	bool *columns = calloc(f->schema.n, sizeof(*columns));
+	int rc;
+
+	if (!columns)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	columns[choice->column] = true;
+	get.columns = columns;
+	rc = found->n ? sp__tableget(f, &get, &to) : 0;
+	stats->records_matched = matched; /* put() counts them */
+	free(columns);
+	return rc;
+}
+
 int sp__choose_by_index(struct sp__tablefile *f, const struct sp__chosen_by *choice,
 			struct sp_table_stats *stats, struct sp_errinfo *err)
 {
@@ -94,9 +163,11 @@ int sp__choose_by_index(struct sp__tablefile *f, const struct sp__chosen_by *cho
 	const uint64_t keys = stats->keys;
 	int rc = find_all(f, choice, &found, stats, err);
 
+	sp__chosen_sort(&found);
+	if (!rc)
+		rc = compare_all(f, choice, &found, stats, err);
 	stats->keys = keys; /* the caller counts them */
 	stats->keys_found = 0;
-	sp__chosen_sort(&found);
 	for (size_t i = 0; !rc && i < found.n; i++) {
 		const uint32_t key = (uint32_t)found.list[i].position;
 

@@ -14,8 +14,9 @@
  */
 bool sp__choose_has_index(const struct sp__tablefile *f, const struct sp__chosen_by *choice);
 /*
- * Does what sp__choose_records() does.  All records are found before the first put().  Errors as
- * there, and: -ESTALE or SP_EFORMAT if the index cannot be used.
+ * Does what sp__choose_records() does.  All records are found, and compared with their keys, before
+ * the first put().  Errors as there, and: -ESTALE or SP_EFORMAT if the index cannot be used, and
+ * SP_ECORRUPT if a record does not have its key.
  */
 SP_MUST_CHECK int sp__choose_by_index(struct sp__tablefile *f, const struct sp__chosen_by *choice,
 				      struct sp_table_stats *stats, struct sp_errinfo *err);

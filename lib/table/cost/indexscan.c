@@ -3,8 +3,9 @@
  * Compares the time of scans (indexscan.h).
  *
  * Both ways read the cells of the output that have a chosen record, singly or, if there are many,
- * all of them.  A scan reads all cells of the columns of the predicate as well.  The index costs
- * its leaves, the sort of the numbers, and the scan of the records that were appended since.
+ * all of them.  A scan reads all cells of the columns of the predicate as well, and a scan through
+ * the index those that have a chosen record.  The index costs its leaves, the sort of the numbers,
+ * and the scan of the records that were appended since.
  *
  * Assumptions: chosen records are at random places of the records that bounds do not exclude.
  */
@@ -27,7 +28,7 @@ struct times {
 	double rho;    /* as sp__cost_rho() */
 	bool *where;   /* column groups of the predicate, */
 	bool *scanned; /* all that a scan reads, */
-	bool *got;     /* and those of the output */
+	bool *got;     /* and those of the output and, through the index, of the predicate */
 	bool *columns;
 };
 
@@ -121,6 +122,7 @@ bool sp__indexscan_is_cheaper(const struct sp__indexscan *s, const struct sp__ke
 		t.got = t.scanned + ngroups;
 		sp__predicate_columns(s->opts->where, t.columns);
 		sp__tablescan_chosen_columns(f, s->opts, t.columns + f->schema.n);
+		sp__predicate_columns(s->opts->where, t.columns + f->schema.n);
 		(void)sp__layout_groups(&f->layout, t.columns, t.where);
 		(void)sp__layout_groups(&f->layout, s->opts->columns, t.scanned);
 		(void)sp__layout_groups(&f->layout, t.columns + f->schema.n, t.got);

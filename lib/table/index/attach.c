@@ -2,6 +2,7 @@
 /*
  * Opens the index of a column (attach.h).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/err.h"
@@ -40,6 +41,16 @@ int sp__tableindex_refuse(const struct sp__tablefile *f, uint32_t column, const 
 	sp__bytes_release(&command, NULL);
 	free(own);
 	return code;
+}
+
+int sp__tableindex_misfit(const struct sp__tablefile *f, uint32_t column, const char *path,
+			  uint64_t record, struct sp_errinfo *err)
+{
+	char reason[80];
+
+	snprintf(reason, sizeof(reason), "does not fit the table: record %llu has another value",
+		 (unsigned long long)record);
+	return sp__tableindex_refuse(f, column, path, SP_ECORRUPT, reason, err);
 }
 
 /* Returns the reason for which the index is not of the column as it is; NULL: none. */

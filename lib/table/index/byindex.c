@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Scans through an index (byindex.h): the leaves of the range give record numbers, which are
- * sorted, and the records are got by number. Records appended since are scanned.
+ * sorted, and the records are got by number.  The value of each is compared with the range.
+ * Records appended since are scanned.
  *
  * Memory: a quarter for sorting numbers, half for getting records.
  */
@@ -14,6 +15,7 @@
 #include "table/file/tombstones.h"
 #include "table/index/attach.h"
 #include "table/index/byindex.h"
+#include "table/index/columnkey.h"
 #include "table/index/keyrange.h"
 #include "table/read/access.h"
 
@@ -184,14 +186,32 @@ static int begin_quietly(struct byindex *b)
 	return rc ? SP__NO_INDEX : 0;
 }
 
+/* Evaluates the predicate, which is true for the keys of the range, for a record. */
+static int check(const void *byindex, uint64_t unused, const struct sp__rows *rows,
+		 struct sp_errinfo *err)
+{
+	const struct byindex *b = byindex;
+	const uint32_t column = b->range.column;
+	uint8_t space[SP__COLUMNKEY_SPACE];
+
+	(void)unused;
+	if (sp__keyrange_has(&b->range, sp__columnkey(&b->file->schema.columns[column],
+						      &rows->vectors[column], 0, space)))
+		return 0;
+	return sp__tableindex_misfit(b->file, column, b->by->path, rows->first, err);
+}
+
 static int run(struct byindex *b)
 {
 	int rc = b->by->wanted && !b->by->path ? begin_quietly(b) : begin(b);
+	const struct sp__tableget_check fits = { .column = b->range.column,
+						 .check = check,
+						 .arg = b };
 
 	if (!rc && !b->opts->sums)
 		rc = sp__tablescan_header(b->file, b->opts->output, &b->to);
 	if (!rc)
-		rc = sp__tablescan_chosen(b->file, b->opts, next, b, &b->to);
+		rc = sp__tablescan_chosen(b->file, b->opts, next, b, &fits, &b->to);
 	return rc ? rc : scan_appended(b);
 }
 

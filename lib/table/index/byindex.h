@@ -23,8 +23,9 @@ struct sp__byindex_opts {
 
 /*
  * Gives the records that o->where, which is set, chooses, in the order of their numbers.  Returns
- * as sp__tablescan(); SP_EUNSUP if the predicate is not a range of one column; or an error of the
- * index, as sp__keyfind_open().
+ * as sp__tablescan(); SP_EUNSUP if the predicate is not a range of one column; SP_ECORRUPT if a
+ * record does not have the value that the index says; or an error of the index, as
+ * sp__keyfind_open().
  *
  * With wanted() it returns SP__NO_INDEX, before any output, if the predicate is not a range, the
  * scan is not wanted or, without a path, there is no index that can be used.

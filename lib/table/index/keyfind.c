@@ -6,6 +6,7 @@
  * Memory: a sixteenth each for pages and for appended keys.
  */
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/minmax.h"
 #include "run/memory.h"
 #include "table/file/tombstones.h"
@@ -198,4 +199,33 @@ int sp__keyfind_next(void *keyfind, uint64_t *record)
 		}
 	}
 	return rc < 0 ? rc : SP_READY;
+}
+
+/* Returns a hash of the key of the last record. */
+static uint64_t found_by(const void *keyfind)
+{
+	const struct sp__keyfind *k = keyfind;
+	const struct sp__bytes *key = &k->queue[k->head].key;
+
+	return sp__checksum(key->data, key->bytes);
+}
+
+static int check(const void *keyfind, uint64_t hash, const struct sp__rows *rows,
+		 struct sp_errinfo *err)
+{
+	const struct sp__keyfind_opts *o = &((const struct sp__keyfind *)keyfind)->opts;
+	uint8_t space[SP__COLUMNKEY_SPACE];
+	const struct sp__slice key = sp__columnkey(&o->file->schema.columns[o->column],
+						   &rows->vectors[o->column], 0, space);
+
+	if (key.p && sp__checksum(key.p, key.n) == hash)
+		return 0;
+	return sp__tableindex_misfit(o->file, o->column, o->path, rows->first, err);
+}
+
+struct sp__tableget_check sp__keyfind_check(const struct sp__keyfind *k)
+{
+	return (struct sp__tableget_check){
+		.column = k->opts.column, .found_by = found_by, .check = check, .arg = k
+	};
 }

@@ -9,6 +9,7 @@
 
 #include "index/lookup.h"
 #include "table/index/appended.h"
+#include "table/read/get.h"
 
 #define SP__KEYFIND_KEYS 128 /* that are looked up concurrently */
 
@@ -62,3 +63,8 @@ void sp__keyfind_close(struct sp__keyfind *k);
  * or one that is recorded.
  */
 SP_MUST_CHECK int sp__keyfind_next(void *keyfind, uint64_t *record);
+/*
+ * Makes the check of a get (read/get.h): the records have the keys that they were found by.  It is
+ * valid while the keyfind is open.
+ */
+struct sp__tableget_check sp__keyfind_check(const struct sp__keyfind *k);

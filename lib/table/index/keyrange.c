@@ -188,6 +188,17 @@ int sp__keyrange_find(struct sp__keyrange *r, const struct sp__predicate *w,
 	return 0;
 }
 
+bool sp__keyrange_has(const struct sp__keyrange *r, struct sp__slice key)
+{
+	int order;
+
+	if (!key.p || r->empty ||
+	    (r->has_low && sp__order_bytes(key.p, key.n, r->low.data, r->low.bytes) < 0))
+		return false;
+	order = r->has_high ? sp__order_bytes(key.p, key.n, r->high.data, r->high.bytes) : -1;
+	return order < 0 || (!order && !r->open);
+}
+
 void sp__keyrange_free(struct sp__keyrange *r)
 {
 	sp__bytes_release(&r->low, NULL);

@@ -26,4 +26,6 @@ struct sp__keyrange {
  */
 SP_MUST_CHECK int sp__keyrange_find(struct sp__keyrange *r, const struct sp__predicate *w,
 				    const struct sp__table_schema *schema);
+/* True if a key is in the range; that of NULL, NULL, is not. */
+bool sp__keyrange_has(const struct sp__keyrange *r, struct sp__slice key);
 void sp__keyrange_free(struct sp__keyrange *r);

@@ -48,7 +48,7 @@ void sp__tablescan_chosen_columns(const struct sp__tablefile *f, const struct sp
 
 int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 			 int (*next_number)(void *, uint64_t *), void *numbers,
-			 const struct sp__reading *to)
+			 const struct sp__tableget_check *check, const struct sp__reading *to)
 {
 	bool *columns = calloc(f->schema.n, sizeof(*columns));
 	struct sp__tableget_opts get = { .next = next_number,
@@ -59,12 +59,15 @@ int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opt
 					 .gap_bytes = o->gap_bytes,
 					 .columns = columns,
 					 .output = o->output,
-					 .sums = o->sums };
+					 .sums = o->sums,
+					 .check = check };
 	int rc;
 
 	if (!columns)
 		return sp__err(to->err, -ENOMEM, "scan", f->path, -1);
 	sp__tablescan_chosen_columns(f, o, columns);
+	if (check)
+		columns[check->column] = true;
 	rc = sp__tableget(f, &get, to);
 	to->stats->keys = to->stats->keys_found = 0;
 	free(columns);
@@ -76,7 +79,7 @@ static int get(struct scattered *s, struct sp__tablefile *f, const struct sp__ta
 	       const struct sp__reading *to)
 {
 	const uint64_t matched = to->stats->records_matched;
-	int rc = sp__tablescan_chosen(f, o, next, s, to);
+	int rc = sp__tablescan_chosen(f, o, next, s, NULL, to);
 
 	/* These records were counted when the predicate was evaluated. */
 	to->stats->records_read -= to->stats->records_matched - matched;

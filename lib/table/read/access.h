@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "table/read/get.h"
 #include "table/read/scan.h"
 
 #define SP__SCATTERED_STEPS 2 /* of an SI-scan; each has an equal share of the memory */
@@ -23,10 +24,11 @@ void sp__tablescan_chosen_columns(const struct sp__tablefile *f, const struct sp
 				  bool *columns);
 /*
  * Gets the records whose numbers next() supplies, all of which exist, in half of the memory.
- * Errors as sp__tableget().
+ * check: NULL, or of a get.  Errors as sp__tableget().
  */
 SP_MUST_CHECK int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 				       int (*next)(void *numbers, uint64_t *record), void *numbers,
+				       const struct sp__tableget_check *check,
 				       const struct sp__reading *to);
 /* SI-scan of o->where, which is set.  Errors as sp__tablescan(). */
 SP_MUST_CHECK int sp__tablescan_scattered(struct sp__tablefile *f,

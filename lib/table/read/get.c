@@ -43,6 +43,8 @@ struct get {
 	uint32_t ncolumns;   /* that are read */
 	struct asked *asked; /* the batch: n, of which those before `at` are in windows */
 	size_t capacity;
+	uint64_t *found_by; /* of each place of the batch, if records are checked */
+	size_t found_by_capacity;
 	uint32_t n, at, next_n; /* next_n: of the next batch */
 	uint32_t later;		/* numbers behind the batch that a larger one left over */
 	bool cut;		/* the texts of the batch need more memory than it has */
@@ -104,6 +106,28 @@ static int by_place(const void *a, const void *b)
 	return SP__ORDER(x->place, y->place);
 }
 
+/* Notes what the number at a place of the batch was found by. */
+static int note_origin(struct get *g, uint32_t place)
+{
+	const struct sp__tableget_check *c = g->opts->check;
+
+	if (!c || !c->found_by)
+		return 0;
+	if (!SP__ARRAY_GROW(g->found_by, g->found_by_capacity, place + 1))
+		return sp__err(g->ring.err, -ENOMEM, "get", g->ring.file->path, -1);
+	g->found_by[place] = c->found_by(c->arg);
+	return 0;
+}
+
+/* Compares a record, the first of rows, with what its number was found by. */
+static int check(const struct get *g, const struct asked *a, const struct sp__rows *rows,
+		 struct sp_errinfo *err)
+{
+	const struct sp__tableget_check *c = g->opts->check;
+
+	return c ? c->check(c->arg, c->found_by ? g->found_by[a->place] : 0, rows, err) : 0;
+}
+
 /* Adds a number to the batch if its record is there. */
 static int add_number(struct get *g, uint64_t record)
 {
@@ -118,7 +142,7 @@ static int add_number(struct get *g, uint64_t record)
 	g->ascending &= !g->n || g->asked[g->n - 1].record <= record;
 	g->asked[g->n] = (struct asked){ .record = record, .place = g->n };
 	g->n++;
-	return 0;
+	return note_origin(g, g->n - 1);
 }
 
 /* Takes numbers that were left over. */
@@ -210,9 +234,12 @@ static int work_sums(void *get, struct sp__window_slot *s)
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < p->n; i++) {
-		const struct sp__rows rows =
-			sp__window_rows(&s->window, g->asked[p->first + i].record);
+		const struct asked *a = &g->asked[p->first + i];
+		const struct sp__rows rows = sp__window_rows(&s->window, a->record);
 
+		rc = check(g, a, &rows, &s->err);
+		if (rc)
+			return rc;
 		rc = sp__scan_sums_add(g->opts->sums, s, &rows, NULL, 1);
 	}
 	s->matched = p->n;
@@ -234,18 +261,22 @@ static int work(void *get, struct sp__window_slot *s)
 	struct get *g = get;
 	const struct part *p = s->own;
 	struct sp__budget *budget = &g->ring.file->env.budget;
+	struct sp__rows rows;
 	int rc = 0;
 
 	for (uint32_t i = p->first; !rc && i < p->first + p->n; i++) {
 		struct asked *a = &g->asked[i];
 
+		if (!repeated(g, i))
+			rows = sp__window_rows(&s->window, a->record);
+		rc = check(g, a, &rows, &s->err);
+		if (rc)
+			return rc;
 		if (repeated(g, i)) {
 			a->begin = a[-1].begin;
 			a->bytes = a[-1].bytes;
 			rc = g->ascending ? print_again(s, a, budget) : 0;
 		} else {
-			struct sp__rows rows = sp__window_rows(&s->window, a->record);
-
 			a->begin = s->out.bytes;
 			rc = sp__output_rows(g->opts->output, &rows, NULL, 1, &s->out, budget,
 					     &s->err);
@@ -254,6 +285,16 @@ static int work(void *get, struct sp__window_slot *s)
 	}
 	s->matched = p->n;
 	return rc ? sp__err(&s->err, rc, "get", g->ring.file->path, -1) : 0;
+}
+
+/* Limits batches by their memory: out: bytes of output of a record. */
+static void limit_batch(struct get *g, double out)
+{
+	const bool checked = g->opts->check && g->opts->check->found_by;
+	const double bytes = sizeof(*g->asked) + checked * sizeof(*g->found_by) + out;
+
+	g->plan.batch = (uint32_t)sp__min(g->plan.batch,
+					  (uint64_t)((double)g->plan.batch_bytes / bytes) + 1);
 }
 
 /* Limits later windows and batches by the memory that the records of a slot took. */
@@ -268,9 +309,7 @@ static void limit(struct get *g, const struct sp__window_slot *s)
 		more += (double)(s->window.bytes - values) / p->n;
 	if (more > g->plan.more_bytes)
 		g->plan.more_bytes = more;
-	g->plan.batch = (uint32_t)sp__min(
-		g->plan.batch,
-		(uint64_t)((double)g->plan.batch_bytes / (sizeof(*g->asked) + out)) + 1);
+	limit_batch(g, out);
 	g->next_n = (uint32_t)sp__min(g->next_n, g->plan.batch);
 }
 
@@ -363,6 +402,7 @@ static int open_get(struct get *g)
 	sp__tableget_plan(&g->plan, &f->run, parts, &f->layout, w->groups, w->ntexts,
 			  sp__table_printed_bytes(&f->schema, g->opts->columns),
 			  g->opts->gap_bytes);
+	limit_batch(g, sp__table_printed_bytes(&f->schema, g->opts->columns));
 	g->next_n = sp__tableget_next(&g->plan, 0);
 	rc = sp__layout_gather_open(&g->gather, &f->layout, w->groups, g->plan.gap_cells,
 				    f->volume->align_bytes);
@@ -403,6 +443,7 @@ int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o,
 	sp__ring_close(&g.ring, to->stats);
 	sp__layout_gather_close(&g.gather);
 	free(g.asked);
+	free(g.found_by);
 	sp__bytes_release(&g.text, &f->env.budget);
 	sp__bytes_release(&g.out, &f->env.budget);
 	return rc;

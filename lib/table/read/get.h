@@ -18,6 +18,17 @@
 
 #define SP__TABLEGET_ROWS_SHARE 8 /* of the working memory, for directory rows */
 
+/* Compares records with what an index has of them.  Any number of tasks call check(). */
+struct sp__tableget_check {
+	uint32_t column; /* of the index; it is read, too */
+	/* Returns what the number that next() supplied last was found by; NULL: check() knows. */
+	uint64_t (*found_by)(const void *arg);
+	/* Looks at the first of rows.  Returns 0; or an error, recorded in err: it does not fit. */
+	int (*check)(const void *arg, uint64_t found_by, const struct sp__rows *rows,
+		     struct sp_errinfo *err);
+	const void *arg;
+};
+
 struct sp__tableget_opts {
 	/* Supplies the next number.  Returns SP_READY, SP_END, or an error, recorded in err. */
 	int (*next)(void *arg, uint64_t *record);
@@ -30,11 +41,13 @@ struct sp__tableget_opts {
 	const bool *columns; /* that are read, by number */
 	const struct sp__table_output *output;
 	struct sp__scan_sums *sums; /* as of a scan; then no number is supplied twice */
+	/* NULL, or compares each record before it is used; its column is one of `columns`. */
+	const struct sp__tableget_check *check;
 };
 
 /*
- * Returns 0; a negative code of next(), absent() or the sink; or an error, recorded in err:
- * SP_ECORRUPT, -ENOMEM, -errno.
+ * Returns 0; a negative code of next(), absent(), check() or the sink; or an error, recorded in
+ * err: SP_ECORRUPT, -ENOMEM, -errno.
  */
 SP_MUST_CHECK int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o,
 			       const struct sp__reading *to);
