@@ -25,7 +25,7 @@ struct sp__index_header {
 	int separator;			    /* as in struct sp_keyset_opts */
 	uint64_t header_records;	    /* of the source */
 	uint64_t locale;		    /* sp__keyset_locale() */
-	struct sp__file_state source_state; /* dev and ino are not recorded: 0 */
+	struct sp__file_state source_state; /* dev, ino and ctime are not recorded: 0 */
 	uint64_t source_checksum;
 	/*
 	 * Of a column of a table: key is its name, source the table; entries are record numbers,

@@ -130,13 +130,26 @@ checkpoints()
 	tr 123 321 <keep >in
 	touch -r keep in
 	run -2 resume -n in
-	[ "$output" = 'xsort: d: has records that are not in the inputs: remove this directory to start again' ]
+	[ "$output" = 'xsort: in: has changed since the checkpoints in d: remove d to start again' ]
 	cp -p keep in
 	cp d/spindle.journal before
 	touch -d '1 hour ago' in
 	run -2 resume -n in
 	[ "$output" = 'xsort: in: has changed since the checkpoints in d: remove d to start again' ]
 	cmp d/spindle.journal before
+	[ ! -e out ]
+}
+
+@test "an input whose equal records changed places is refused, though size and time are the same" {
+	checkpoints 3000 -s -k1,1n in
+	[ -e d ]
+	cp -p in keep
+	awk 'NR == 1 { print "7919 20012" } NR == 20012 { print "7919 1" } NR != 1 && NR != 20012' keep >in
+	touch -r keep in
+	[ "$(sort in | cksum)" = "$(sort keep | cksum)" ]
+	! cmp -s in keep
+	run -2 resume -s -k1,1n in
+	[ "$output" = 'xsort: in: has changed since the checkpoints in d: remove d to start again' ]
 	[ ! -e out ]
 }
 

@@ -4,7 +4,7 @@
  *
  * A crash between the rename of the result and the removal of the checkpoints leaves both.  The
  * result is then accepted only if it is completely as recorded: device, inode, size, time and
- * content.  An input must be unchanged in the same way, unless it had the name of the result and
+ * content; its rename changes the time of its status.  An input must be unchanged in the same way, unless it had the name of the result and
  * was replaced.
  *
  * Rejected: to trust the inode alone, since a program that appends to the result, or truncates it,
@@ -33,7 +33,7 @@ static int verify(const struct sp__resume *r, const char *name, const struct sp_
 	rc = fstat(fd, &st) < 0 ? -errno : 1;
 	if (rc > 0) {
 		now = sp__file_state(&st);
-		rc = S_ISREG(st.st_mode) && sp__file_state_same(&now, then);
+		rc = S_ISREG(st.st_mode) && sp__file_state_moved(&now, then);
 	}
 	if (rc > 0)
 		rc = sp__checksum_range(fd, 0, to, &found);
@@ -51,7 +51,7 @@ static int verify_input(const struct sp__resume *r, const char *name, size_t i)
 	int rc;
 
 	if (r->ends[i].replaced)
-		return sp__file_state_same(now, &r->complete.file);
+		return sp__file_state_moved(now, &r->complete.file);
 	rc = verify(r, name, now, NULL, now->bytes, r->ends[i].checksum);
 	return rc ? rc : sp__resume_changed(r, name);
 }

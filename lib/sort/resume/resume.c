@@ -42,7 +42,7 @@
 #include "sort/resume/records.h"
 
 /* Version of the journal, and of the encoded keys in images of runs. */
-#define FORMAT_VERSION 4
+#define FORMAT_VERSION 5
 #define JOURNAL_NAME "spindle.journal"
 
 /* The first record; the state of each input follows. */
