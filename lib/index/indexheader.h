@@ -10,7 +10,7 @@
 #include "datafile/source.h"
 #include "index/node.h"
 
-#define SP__INDEX_VERSION 4
+#define SP__INDEX_VERSION 5
 #define SP__INDEX_TABLE_VERSION 3 /* of a column of a table */
 #define SP__INDEX_TEXT_MAX 4096	  /* bytes of a text, with its final 0 */
 

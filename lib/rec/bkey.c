@@ -4,8 +4,8 @@
  *
  * A number becomes the big-endian bytes of an unsigned number of its width that has the same order.
  * Signed integers have their sign bit inverted.  Negative floats have all bits inverted, other
- * floats the sign bit alone.  The order is -NaN < -inf < ... < -0 < +0 < ... < +inf < NaN, NaNs by
- * their payload.  Reversed keys are complemented.
+ * floats the sign bit alone; -0 becomes 0 before.  The order is -NaN < -inf < ... < -0 = +0 < ... <
+ * +inf < NaN, NaNs by their payload.  Reversed keys are complemented.
  *
  * sp__bkey_compare() shares no line with the encoder, so that each can be tested against the other.
  */
@@ -32,7 +32,7 @@ static uint64_t ordered(const struct sp_key *k, uint64_t v)
 	if (k->type == SP_KEY_INT)
 		return v ^ sign;
 	if (k->type == SP_KEY_FLOAT)
-		return v & sign ? ~v : v | sign;
+		return v > sign ? ~v : v | sign; /* sign alone is -0 */
 	return v;
 }
 
@@ -79,7 +79,7 @@ static int compare_ints(size_t length, uint64_t a, uint64_t b)
 	return THREE_WAY(x, y);
 }
 
-/* Compares floats; nan: the payload, 0 for a number.  Zeros and NaNs are distinguished by sign. */
+/* Compares floats; nan: the payload, 0 for a number.  NaNs are distinguished by sign. */
 static int compare_floats(double a, double b, uint64_t nan_a, uint64_t nan_b)
 {
 	int sign_a = signbit(a) ? -1 : 1, sign_b = signbit(b) ? -1 : 1;
@@ -89,8 +89,6 @@ static int compare_floats(double a, double b, uint64_t nan_a, uint64_t nan_b)
 			return sign_a * THREE_WAY(nan_a, nan_b);
 		return THREE_WAY(nan_a ? sign_a : 0, nan_b ? sign_b : 0);
 	}
-	if (a == b && a == 0)
-		return THREE_WAY(sign_a, sign_b);
 	return THREE_WAY(a, b);
 }
 

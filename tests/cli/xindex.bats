@@ -112,6 +112,13 @@ numbers()
 	[ "$output" = "16 16" ]
 	run -0 "$xindex" range i --offsets --hi -0.25
 	[ "$output" = $'0 16\n16 16' ]
+	printf '\0\0\0\200\0\0\0\0' >z
+	"$xindex" build --record-size 4 --key 0:4:f32 -o i z
+	for zero in 0 -0; do
+		"$xindex" lookup i -- $zero | cmp - z
+	done
+	"$xjoin" --record-size=4 --bkey=0:4:f32 --algorithm=inl --index2=i z z | wc -c >n
+	[ "$(cat n)" = 32 ]
 	"$xindex" build --record-size 16 --key 12:4 -o i s
 	"$xindex" lookup i wxyz 0x61626364 | cmp - <(tail -c 16 s; head -c 16 s)
 	run -2 "$xindex" lookup i abc

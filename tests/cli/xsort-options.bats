@@ -248,6 +248,11 @@ lines","a ""q"""' 100000; printf '7,"closed",pl"ain\n8,"x\ny","not ""closed\n'; 
 	printf '\002\000\001\001\000\002' | cmp - o
 	printf '\377\001' | "$xsort" --record-size=1 --bkey=0:1:i8 | od -An -tx1 >o
 	[ "$(cat o)" = " ff 01" ]
+	# -0 equals 0: the first one stays, and without -s bytes decide.
+	printf '\0\0\0\200b\0\0\0\0a' >z
+	[ "$("$xsort" -u --record-size=5 --bkey=0:4:f32 z | od -An -tx1)" = " 00 00 00 80 62" ]
+	"$xsort" -s --record-size=5 --bkey=0:4:f32 --bkey=4:1:r z | cmp - z
+	"$xsort" --record-size=5 --bkey=0:4:f32 --bkey=4:1 z | cmp - <(tail -c 5 z; head -c 5 z)
 }
 
 @test "a file that is not a multiple of the record size is an error" {

@@ -67,6 +67,16 @@ static void ascending(const char *spec, const void *values, size_t count)
 	ok(good, "%s: known values ascend", spec);
 }
 
+static void zeros_equal(const char *spec)
+{
+	static const char zeros[2][8] = { { 0 }, { [7] = (char)0x80 } };
+	struct sp_key k;
+
+	ok(!sp_bkey_parse(spec, &k, NULL) && !sp__bkey_compare(&k, zeros[0], zeros[1]) &&
+		   !by_encoding(&k, zeros[0], zeros[1]),
+	   "%s: -0 equals 0", spec);
+}
+
 static void known_orders(void)
 {
 	static const uint64_t f64[] = { 0xffffffffffffffff,
@@ -75,7 +85,6 @@ static void known_orders(void)
 					0xfff0000000000000,
 					0xbff0000000000000,
 					0x8000000000000001,
-					0x8000000000000000,
 					0,
 					1,
 					0x3ff0000000000000,
@@ -84,8 +93,8 @@ static void known_orders(void)
 					0x7ff8000000000000,
 					0x7fffffffffffffff };
 	static const uint32_t f32[] = {
-		0xffffffff, 0xff800001, 0xff800000, 0xbf800000, 0x80000000,
-		0,	    1,		0x3f800000, 0x7f800000, 0x7f800001
+		0xffffffff, 0xff800001, 0xff800000, 0xbf800000, 0x80000001,
+		0x80000000, 1,		0x3f800000, 0x7f800000, 0x7f800001
 	};
 	static const int32_t i32[] = { INT32_MIN, -256, -1, 0, 1, 255, 256, INT32_MAX };
 	static const uint8_t u16be[] = { 0, 0, 0, 255, 1, 0, 255, 0, 255, 255 };
@@ -96,6 +105,9 @@ static void known_orders(void)
 	ascending("0:4:i32", i32, sizeof(i32) / 4);
 	ascending("0:2:u16be", u16be, sizeof(u16be) / 2);
 	ascending("0:1:i8:r", i8r, sizeof(i8r));
+	zeros_equal("0:8:f64le");
+	zeros_equal("0:8:f64:r");
+	zeros_equal("4:4:f32le");
 }
 
 static void refused(const char *spec, const char *reason)

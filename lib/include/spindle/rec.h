@@ -47,7 +47,7 @@ enum sp_key_type {
 	SP_KEY_BYTES,	/* from here on binary records: unsigned bytes */
 	SP_KEY_UINT,	/* 1, 2, 4 or 8 bytes */
 	SP_KEY_INT,	/* two's complement, 1, 2, 4 or 8 bytes */
-	SP_KEY_FLOAT,	/* IEEE 754, 4 or 8 bytes; total order, -NaN first */
+	SP_KEY_FLOAT,	/* IEEE 754, 4 or 8 bytes; -NaN first, -0 equals 0 */
 };
 
 enum sp_key_ignore {
