@@ -3,6 +3,7 @@
  * Parses the key of an index; converts records and texts into normalised bytes.
  */
 #include <ctype.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
@@ -94,6 +95,21 @@ static bool hex_digits(const char *text, size_t bytes, char *out)
 	return true;
 }
 
+/* Reads a whole text as a number, with the decimal separator of the locale or with a point. */
+static bool read_real(const char *text, double *real)
+{
+	char *end;
+	locale_t locale;
+
+	*real = strtod(text, &end);
+	if (end > text && !*end)
+		return true;
+	locale = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+	*real = strtod(text, &end);
+	uselocale(locale);
+	return end > text && !*end;
+}
+
 /* Converts a text to the bits of an integer or float.  False: not a number, or out of range. */
 static bool number_bits(const struct sp_key *k, const char *text, uint64_t *bits)
 {
@@ -107,13 +123,14 @@ static bool number_bits(const struct sp_key *k, const char *text, uint64_t *bits
 		return false;
 	errno = 0;
 	if (k->type == SP_KEY_FLOAT) {
-		real = strtod(text, &end);
+		if (!read_real(text, &real))
+			return false;
 		memcpy(bits, &real, sizeof(real));
 		narrow = (float)real;
 		memcpy(&narrow_bits, &narrow, sizeof(narrow));
 		if (k->length == 4)
 			*bits = narrow_bits;
-		return end > text && !*end;
+		return true;
 	}
 	if (k->type == SP_KEY_INT) {
 		int64_t v = strtoll(text, &end, 10), max = INT64_MAX >> unused;

@@ -119,6 +119,12 @@ numbers()
 	done
 	"$xjoin" --record-size=4 --bkey=0:4:f32 --algorithm=inl --index2=i z z | wc -c >n
 	[ "$(cat n)" = 32 ]
+	# A point is understood where the separator is a comma.
+	LC_ALL=de_DE.UTF-8 "$xindex" build --record-size 16 --key 4:8:f64be -o i s
+	for number in -0.25 -0,25; do
+		[ -d "$LOCPATH/de_DE.UTF-8" ] || continue
+		[ "$(LC_ALL=de_DE.UTF-8 "$xindex" lookup i --offsets -- $number)" = "16 16" ]
+	done
 	"$xindex" build --record-size 16 --key 12:4 -o i s
 	"$xindex" lookup i wxyz 0x61626364 | cmp - <(tail -c 16 s; head -c 16 s)
 	run -2 "$xindex" lookup i abc
