@@ -156,14 +156,15 @@ static int key_of(struct sp__finder *f, const char *rec, const char *end, const 
 int sp__finder_sample(struct sp__finder *f, const struct sp__cut_file *file, uint64_t at,
 		      const void **key, size_t *bytes)
 {
-	const char *rec = NULL;
+	const char *rec;
 	int rc;
 
 	f->file = file;
 	rc = first_record(f, at, false, &rec);
-	if (rc == 1)
-		rc = key_of(f, rec, end_of(f, rec), key, bytes);
-	return rc < 0 ? rc : rec && !rc && *key ? 1 : 0;
+	if (rc <= 0)
+		return rc;
+	rc = key_of(f, rec, end_of(f, rec), key, bytes);
+	return rc < 0 ? rc : *key != NULL;
 }
 
 /* The search. */

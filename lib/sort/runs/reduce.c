@@ -5,6 +5,7 @@
  */
 #include <sys/resource.h>
 #include "base/minmax.h"
+#include "sort/plan/readplan.h"
 #include "sort/runs/step.h"
 
 /* Descriptors besides those of runs: 0 to 2, input, output, report, and those of one merge. */
@@ -66,12 +67,13 @@ size_t sp__runs_largest(const struct sp__spilled *spilled)
 
 /*
  * Merges until the current records of all runs, of which each has one in memory, fit into half of
- * it, or until two runs are left.
+ * it, or until two runs are left.  Slots that stay in memory can leave no pages for that.
  */
 static int lighten(struct sp__spilled *spilled, struct sp__freemem where)
 {
 	const size_t largest = sp__runs_largest(spilled);
 	const struct sp_sort_plan *plan = &spilled->sort->plan;
+	const enum sp_readahead strategy = spilled->sort->opts.readahead;
 	struct sp__policy_step step;
 	unsigned most, n;
 	int rc = 0;
@@ -79,6 +81,10 @@ static int lighten(struct sp__spilled *spilled, struct sp__freemem where)
 	if (!largest)
 		return 0;
 	most = (unsigned)sp__min(sp__max(plan->memory_bytes / 2 / largest, 2), plan->fan_in);
+	while (most && sp__readplan_min(strategy, most) > where.bytes / plan->page_bytes)
+		most--;
+	if (most < 2)
+		return 0;
 	while (!rc && sp__policy_runs(spilled->policy) > most &&
 	       (n = sp__policy_relieve(spilled->policy, spilled->ids, most, &step)))
 		rc = sp__merge_step(spilled, spilled->ids, n, step.level, where);
