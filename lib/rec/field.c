@@ -67,6 +67,15 @@ const char *sp__field_begin(const struct sp_keyset *ks, const struct sp_key *k, 
 	return begin_in(ks, k, skip_fields(ks, rec, lim, k->sword), lim);
 }
 
+bool sp__field_crosses(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
+		       size_t bytes)
+{
+	const char *lim = rec + bytes;
+
+	return k->eword != SP_KEY_NOEND &&
+	       end_after(ks, k, rec, lim, k->eword) < sp__field_begin(ks, k, rec, bytes);
+}
+
 void sp__field_extent(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
 		      size_t bytes, const char **begin, const char **end)
 {

@@ -405,6 +405,13 @@ bool sp__key_has_value(const struct sp_keyset *ks, const char *s, size_t n)
 	}
 }
 
+/* True if the text is reduced to the part read as a number or a month. */
+static bool is_reduced(const struct sp_key *k)
+{
+	return k->type == SP_KEY_MONTH || k->type == SP_KEY_GENERAL || k->type == SP_KEY_NUMERIC ||
+	       k->type == SP_KEY_HUMAN;
+}
+
 /* Reduces the text to the part read as a number or a month. */
 static const char *tighten(const struct sp_keyset *ks, const struct sp_key *k, const char **text,
 			   const char *lim)
@@ -446,7 +453,11 @@ void sp_keyset_extent(const struct sp_keyset *ks, size_t n, const char *rec, siz
 		lim = s + k->length;
 	} else if (ks->pub.format.kind == SP_REC_LINE) {
 		sp__field_extent(ks, k, rec, bytes, &s, &lim);
-		lim = tighten(ks, k, &s, lim);
+		/* As GNU sort, a number or month that ends before it begins is shown behind blanks. */
+		if (is_reduced(k) && sp__field_crosses(ks, k, rec, bytes))
+			s = lim = sp__skip_blanks(ks, s, rec + bytes);
+		else
+			lim = tighten(ks, k, &s, lim);
 	}
 	*begin = (size_t)(s - rec);
 	*end = (size_t)(lim - rec);

@@ -91,6 +91,10 @@ const char *sp__field_begin(const struct sp_keyset *ks, const struct sp_key *k, 
 void sp__field_extent(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
 		      size_t bytes, const char **begin, const char **end);
 
+/* True if the key of a line would end before it begins. */
+bool sp__field_crosses(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
+		       size_t bytes);
+
 /*
  * Finds the text of a key, rewritten if necessary: in the record, or in own, which can be NULL if
  * neither CSV nor rewriting needs it.  Returns 0; -ENOMEM: *s and *n are incomplete.
