@@ -17,6 +17,7 @@
 
 #define PREFIX SP__SUPERBLOCK_PREFIX
 #define LATER_VERSIONS 8
+#define SECTOR 512 /* bytes that a device writes as a whole */
 
 /* The bytes before the payload. */
 struct prefix {
@@ -100,27 +101,96 @@ int sp__superblock_open(struct sp__coder *c, struct sp__superblocks *s,
 	return 0;
 }
 
-int sp__superblocks_write(struct sp__superblocks *s, int fd, uint64_t max_bytes,
-			  sp__superblock_encode_fn *encode, const void *state)
+/* True if a slot was never written, or its superblock was withdrawn. */
+static bool is_empty(int fd, uint64_t at)
 {
 	static const uint8_t none[PREFIX];
+	uint8_t first[PREFIX];
+
+	return pread(fd, first, PREFIX, (off_t)at) == PREFIX && !memcmp(first, none, PREFIX);
+}
+
+static int sync_file(int fd)
+{
+	return fdatasync(fd) ? -errno : 0;
+}
+
+/* Makes a slot empty: a superblock that was not written completely must not count. */
+static int withdraw(int fd, uint64_t at)
+{
+	static const uint8_t none[PREFIX];
+
+	return sp__write_whole(fd, none, sizeof(none), at);
+}
+
+/* Returns 1 if a slot has the same bytes after its first sector, 0 if not, or -errno. */
+static int has_rest(int fd, const uint8_t *data, size_t bytes, uint64_t at)
+{
+	uint8_t *old = calloc(1, bytes);
+	ssize_t n = old ? pread(fd, old, bytes, (off_t)at) : -1;
+	int rc = !old	 ? -ENOMEM
+		 : n < 0 ? -errno
+			 : !memcmp(old + SECTOR, data + SECTOR, bytes - SECTOR);
+
+	free(old);
+	return rc;
+}
+
+/*
+ * Writes a slot, without a sync at the end.  A power failure leaves any of its sectors.  So, if not
+ * only the first one differs, the slot is empty until the other ones are on the device.
+ */
+static int write_slot(int fd, const uint8_t *data, size_t bytes, uint64_t at)
+{
+	int rc = has_rest(fd, data, bytes, at);
+
+	if (rc < 0)
+		return rc;
+	if (rc)
+		return sp__write_whole(fd, data, bytes, at);
+	if (!is_empty(fd, at)) {
+		rc = withdraw(fd, at);
+		rc = rc ? rc : sync_file(fd);
+	}
+	if (!rc)
+		rc = sp__write_whole(fd, data + SECTOR, bytes - SECTOR, at + SECTOR);
+	if (!rc)
+		rc = sync_file(fd);
+	return rc ? rc : sp__write_whole(fd, data, SECTOR, at);
+}
+
+/* Writes the next state; synced: when the last one and its data are on the device, and waits. */
+static int write_next(struct sp__superblocks *s, int fd, uint64_t max_bytes,
+		      sp__superblock_encode_fn *encode, const void *state, bool synced)
+{
 	uint64_t at = ++s->number % 2 * s->slot_bytes;
 	size_t bytes = 0;
 	uint8_t *data = encode(state, &bytes);
-	/* The data that the new state refers to is written first. */
-	int rc = !data ? -ENOMEM : bytes > max_bytes ? -ENOSPC : fdatasync(fd) ? -errno : 0;
+	int rc = !data ? -ENOMEM : bytes > max_bytes ? -ENOSPC : synced ? sync_file(fd) : 0;
 
-	if (!rc)
-		rc = sp__write_whole(fd, data, bytes, at);
-	if (!rc && fdatasync(fd)) {
-		rc = -errno;
-		/* A superblock that was not written completely must not count. */
-		(void)!sp__write_whole(fd, none, sizeof(none), at);
+	if (!rc) {
+		rc = write_slot(fd, data, bytes, at);
+		if (!rc && synced)
+			rc = sync_file(fd);
+		if (rc)
+			(void)!withdraw(fd, at);
 	}
 	free(data);
 	if (rc)
 		s->number--;
 	return rc;
+}
+
+int sp__superblocks_write(struct sp__superblocks *s, int fd, uint64_t max_bytes,
+			  sp__superblock_encode_fn *encode, const void *state)
+{
+	return write_next(s, fd, max_bytes, encode, state, true);
+}
+
+int sp__superblocks_repeat(struct sp__superblocks *s, int fd, uint64_t max_bytes,
+			   sp__superblock_encode_fn *encode, const void *state)
+{
+	return write_next(s, fd, max_bytes, encode, state, false);
 }
 
 /* The contents of a slot, or the error. */
@@ -194,15 +264,6 @@ static int read_slot(const struct reading *r, struct slot *s, unsigned i, uint64
 		return s->rc = SP_ECORRUPT;
 	s->slot_bytes = p.slot_bytes;
 	return read_payload(r, s, i, at, (size_t)p.length + PREFIX);
-}
-
-/* True if a slot was never written, or its superblock was withdrawn as its writing failed. */
-static bool is_empty(int fd, uint64_t at)
-{
-	static const uint8_t none[PREFIX];
-	uint8_t first[PREFIX];
-
-	return pread(fd, first, PREFIX, (off_t)at) == PREFIX && !memcmp(first, none, PREFIX);
 }
 
 static bool is_errno(int rc)

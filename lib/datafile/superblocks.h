@@ -5,7 +5,9 @@
  * A superblock holds the state of a file: its sizes, where its data is.  Each new state has the
  * next number and is written to the slot that has the older one, after the data that it refers to
  * is on the device.  A reader takes the valid superblock with the higher number.  So a crash
- * leaves the old state or the new one.
+ * leaves the old state or the new one.  If more than the first sector of a slot changes, the slot
+ * is empty, with zeros at its beginning, until the other sectors are on the device: a power failure
+ * leaves no superblock that looks damaged.
  *
  * Format of a slot: the magic number (8 bytes), then little-endian: version (8), checksum of the
  * payload (8, XXH3), bytes of a slot (4), bytes of the payload (4); then the payload, which begins
@@ -87,6 +89,12 @@ typedef int sp__superblock_decode_fn(void *arg, unsigned slot, const uint8_t *da
  */
 SP_MUST_CHECK int sp__superblocks_write(struct sp__superblocks *s, int fd, uint64_t max_bytes,
 					sp__superblock_encode_fn *encode, const void *state);
+/*
+ * Writes the same state once more, with the next number, so that either slot is enough.  The last
+ * state is on the device.  Does not wait for the last write.  Returns as sp__superblocks_write().
+ */
+SP_MUST_CHECK int sp__superblocks_repeat(struct sp__superblocks *s, int fd, uint64_t max_bytes,
+					 sp__superblock_encode_fn *encode, const void *state);
 /*
  * Reads both slots.  Returns the slot that counts, 0 or 1, and fills in s; or -errno if a slot
  * cannot be read; or the error of slot 0 with *reason, if neither is valid; or SP_EFORMAT if one is

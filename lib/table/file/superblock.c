@@ -10,7 +10,6 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "base/whole.h"
 #include "datafile/volumes.h"
 #include "table/file/superblock.h"
 
@@ -328,15 +327,7 @@ int sp__table_superblock_write(struct sp__table_superblock *s, int fd, const cha
 
 void sp__table_superblock_repeat(struct sp__table_superblock *s, int fd)
 {
-	size_t bytes = 0;
-	uint8_t *data;
-
-	s->slots.number++;
-	data = sp__table_superblock_encode(s, &bytes);
-	if (!data || bytes > s->slots.slot_bytes ||
-	    sp__write_whole(fd, data, bytes, s->slots.number % 2 * s->slots.slot_bytes))
-		s->slots.number--;
-	free(data);
+	(void)!sp__superblocks_repeat(&s->slots, fd, s->slots.slot_bytes, encode, s);
 }
 
 static int decode(void *both, unsigned slot, const uint8_t *data, size_t bytes, const char **reason)

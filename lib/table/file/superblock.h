@@ -143,7 +143,7 @@ SP_MUST_CHECK int sp__table_superblock_write(struct sp__table_superblock *s, int
 					     const char *path, struct sp_errinfo *err);
 /*
  * Writes the same state once more, to the slot that has an older one, so that either slot is
- * enough.  Does not wait for the device; if this fails, the older state stays.
+ * enough.  Does not wait for the device at the end; if this fails, the state stays in one slot.
  */
 void sp__table_superblock_repeat(struct sp__table_superblock *s, int fd);
 /* Reads the newer valid superblock.  Returns 0, SP_EFORMAT, SP_ECORRUPT, -ENOMEM or -errno. */
