@@ -102,8 +102,8 @@ enum sp__value_fit {
 /*
  * Reads a text as a value of type t, unless t is text or a dictionary.  Any spelling is accepted:
  * blanks around the text, a plus sign, zeros before a number or after its decimals, a T between
- * date and time, a Z after them, a date as a time.  *canonical becomes false, and otherwise stays, if
- * sp__value_write() would give another text.  The value is stored only if the result is OK.
+ * date and time, a Z after them, a date as a time.  *canonical becomes false, and otherwise stays,
+ * if sp__value_write() would give another text.  The value is stored only if the result is OK.
  */
 enum sp__value_fit sp__value_take(const struct sp__value_type *t, const char *text, size_t n,
 				  void *value, bool *canonical);
