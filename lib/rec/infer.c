@@ -86,7 +86,7 @@ static bool has_type(const struct sp_keyset *ks, enum sp_key_type type, const ch
 	case SP_KEY_TIME:
 		return sp__moment_read(s, n, &us);
 	default:
-		return true;
+		return false; /* no sample had a text */
 	}
 }
 
@@ -146,13 +146,13 @@ int sp__badtext_error(const struct sp__badtext *m, const char *input, uint64_t l
 {
 	char text[4 * SHOWN_BYTES + 1], column[4 * SHOWN_BYTES + 1];
 
-	sp__errf(err, SP_EFORMAT, "check", input, -1,
-		 "line %" PRIu64 ": column %s: '%s%s' is not %s", line,
-		 shown(m->column, strlen(m->column), column), shown(m->text, m->bytes, text),
+	sp__errf(err, SP_EFORMAT, "check", input, -1, "line %" PRIu64 ": column %s: '%s%s' %s",
+		 line, shown(m->column, strlen(m->column), column), shown(m->text, m->bytes, text),
 		 m->bytes > SHOWN_BYTES ? "..." : "",
-		 m->type == SP_KEY_NUMERIC   ? "a decimal number"
-		 : m->type == SP_KEY_GENERAL ? "a floating-point number"
-					     : "a date or time");
+		 m->type == SP_KEY_NUMERIC   ? "is not a decimal number"
+		 : m->type == SP_KEY_GENERAL ? "is not a floating-point number"
+		 : m->type == SP_KEY_TIME    ? "is not a date or time"
+					     : "comes after samples without values");
 	/* Unless another thread has described its error. */
 	if (err && err->op && !strcmp(err->op, "check"))
 		err->where = m->column;
@@ -160,11 +160,6 @@ int sp__badtext_error(const struct sp__badtext *m, const char *input, uint64_t l
 }
 
 /* Inferring. */
-
-struct guess {
-	bool wanted, seen;
-	bool excluded[CANDIDATES];
-};
 
 static bool is_wanted(const struct sp_key *k)
 {
@@ -176,16 +171,48 @@ static bool is_wanted(const struct sp_key *k)
 	return true;
 }
 
-/* Excludes the types that a text does not have. */
-static void narrow(struct guess *g, const struct sp_keyset *ks, const char *s, size_t n)
+/*
+ * True if a text begins like a date: three groups of digits, or two and a word, with the same byte
+ * between them: a slash, or a point or a hyphen if a group is a year.
+ */
+static bool like_date(const char *s, const char *lim)
 {
-	n = sp__trim(&s, n);
-	g->seen |= n > 0;
-	for (size_t i = 0; n && i < CANDIDATES; i++)
-		g->excluded[i] = g->excluded[i] || !has_type(ks, candidates[i], s, n);
+	const char *group;
+	bool year = false;
+	char by = '\0';
+
+	for (int i = 0; i < 3; i++) {
+		for (group = s; s < lim && sp__digit(*s);)
+			s++;
+		year |= s - group == 4;
+		if (i == 1 && s == group)
+			while (s < lim && ((*s | 32) >= 'a' && (*s | 32) <= 'z'))
+				s++;
+		if (s == group || s - group > (i == 1 ? 9 : 4))
+			return false;
+		if (i == 2)
+			break;
+		if (s == lim || (by ? *s != by : !strchr("/.-", *s)))
+			return false;
+		by = *s++;
+	}
+	return (year || by == '/') && (s == lim || *s == ' ' || *s == 'T');
 }
 
-static int read_sample(struct guess *guesses, const struct sp_keyset *ks,
+/* Excludes the types that a text does not have. */
+static void narrow(struct sp_order_key *k, const struct sp_keyset *ks, const char *s, size_t n)
+{
+	n = sp__trim(&s, n);
+	if (!n)
+		return;
+	k->valued = true;
+	for (unsigned i = 0; i < CANDIDATES; i++)
+		if (!(k->excluded & 1u << i) && !has_type(ks, candidates[i], s, n))
+			k->excluded |= 1u << i;
+	k->no_date = k->no_date || !like_date(s, s + n);
+}
+
+static int read_sample(struct sp_order *order, const struct sp_keyset *ks,
 		       const struct sp_columns *columns, uint64_t *records)
 {
 	const struct sp_recfmt *f = &ks->pub.format;
@@ -194,54 +221,64 @@ static int read_sample(struct guess *guesses, const struct sp_keyset *ks,
 	size_t n;
 	int rc = 0;
 
-	for (*records = 0; !rc && p < end; p = next, ++*records) {
+	for (; !rc && p < end; p = next, ++*records) {
 		next = sp__rec_end(f, p, (size_t)(end - p));
 		for (size_t i = 0; !rc && i < ks->nkeys; i++) {
-			if (!guesses[i].wanted)
+			if (!order->keys[i].inferred)
 				continue;
 			rc = sp__key_text(ks, &ks->comp[i], p, (size_t)(next - p) - sp__rec_term(f),
 					  &buf, &s, &n);
 			if (!rc)
-				narrow(&guesses[i], ks, s, n);
+				narrow(&order->keys[i], ks, s, n);
 		}
 	}
 	sp__keybuf_release(&buf);
 	return rc;
 }
 
-static void choose(struct sp_order_key *key, const struct guess *g,
-		   const struct sp_columns *columns)
+static void choose(struct sp_order_key *key, const struct sp_columns *columns)
 {
 	size_t i = 0;
 
-	key->inferred = g->wanted;
-	while (i < CANDIDATES && g->excluded[i])
+	while (i < CANDIDATES && key->excluded & 1u << i)
 		i++;
-	if (!g->seen || i == CANDIDATES)
+	key->other_dates = key->valued && i == CANDIDATES && !key->no_date;
+	if (i == CANDIDATES)
 		return;
 	key->spec.checked = columns->names[key->spec.sword];
+	if (!key->valued)
+		return;
 	key->spec.type = candidates[i];
 	if (candidates[i] != SP_KEY_TIME)
 		sp_key_letter(&key->spec, candidates[i] == SP_KEY_NUMERIC ? 'n' : 'g', SP_KEY_BOTH);
 }
 
+/* Prepares a key for a first or further sample. */
+static void begin(struct sp_order_key *key, const struct sp_columns *columns)
+{
+	if (key->inferred) {
+		key->spec = key->given;
+		return;
+	}
+	key->inferred = key->spec.sword < columns->n && is_wanted(&key->spec);
+	key->given = key->spec;
+}
+
 int sp_order_infer(struct sp_order *order, const struct sp_columns *columns, uint64_t *records,
 		   struct sp_errinfo *err)
 {
-	struct guess *guesses = calloc(order->nkeys + 1, sizeof(*guesses));
 	struct sp_keyset *ks = NULL;
-	int rc = guesses ? sp_order_keyset(&ks, order, NULL, err)
-			 : sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	int rc;
 
 	*records = 0;
-	for (size_t i = 0; !rc && i < order->nkeys; i++)
-		guesses[i].wanted =
-			order->keys[i].spec.sword < columns->n && is_wanted(&order->keys[i].spec);
-	if (!rc && order->nkeys && read_sample(guesses, ks, columns, records))
+	for (size_t i = 0; i < order->nkeys; i++)
+		begin(&order->keys[i], columns);
+	rc = sp_order_keyset(&ks, order, NULL, err);
+	if (!rc && order->nkeys && read_sample(order, ks, columns, records))
 		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	for (size_t i = 0; !rc && i < order->nkeys; i++)
-		choose(&order->keys[i], &guesses[i], columns);
+		if (order->keys[i].inferred)
+			choose(&order->keys[i], columns);
 	sp_keyset_free(ks);
-	free(guesses);
 	return rc;
 }

@@ -101,13 +101,13 @@ make_bad()
 }
 
 @test "all inputs are checked, each with lines of its own" {
-	printf 'x\n1\n2\n' >a && printf 'x\n3\n' >b && printf 'x\n4\n\n"5\n' >c
-	fails_with "xsort: c: line 4: column x: '\"5' is not a decimal number; give the key a letter, as in -k 'x:n', to compare such values, too, or leave out --infer-types to compare text" \
+	printf 'x\n1\n2\n' >a && printf 'x\n3\n' >b && (printf 'x\n4\n\n' && yes 4 | head -n 600000 && echo '"5') >c
+	fails_with "xsort: c: line 600004: column x: '\"5' is not a decimal number; give the key a letter, as in -k 'x:n', to compare such values, too, or leave out --infer-types to compare text" \
 		"$xsort" --header --infer-types -t, -k x a b c
-	printf 'y,x\n"a\nb",2\n"a",\n1,"no\nnumber"\n' >d
+	(printf 'y,x\n"a\nb",2\n"a",\n' && yes 1,1 | head -n 300000 && printf '1,"no\nnumber"\n') >d
 	printf 'y,x\na,2\n' >e
 	run -2 infer -k x e d
-	[[ $output == *"d: line 5: column x: 'no\nnumber' is not a decimal number;"* ]]
+	[[ $output == *"d: line 300005: column x: 'no\nnumber' is not a decimal number;"* ]]
 }
 
 @test "a bad value is found where CSV is cut into parts wrongly" {
@@ -247,4 +247,36 @@ make_bad()
 		        sys.exit(f"case {case} {name} {command[6:]}: {got.stderr} record {at}: {out[at] if at is not None else len(out)} not {want[at] if at is not None else len(want)}")
 	P
 	python3 differ.py "$xsort"
+}
+
+@test "types come from all files, and a column without values there is read on" {
+	printf 'a,n\nx,\n' >1 && printf 'a,n\ny,10\nz,9\n' >2
+	[ "$(infer -k n 1 2 | tail -n +2 | tr '\n' ' ')" = 'x, z,9 y,10 ' ]
+	printf 'a,n\nw,b\n' >3
+	[ "$(infer -k n 1 2 3 | tail -n +2 | tr '\n' ' ')" = 'x, y,10 z,9 w,b ' ]
+	(echo a,n && yes x, | head -n 700000 && printf 'y,10\nz,9\n') >4
+	[ "$(infer -k n 4 | tail -n 2 | tr '\n' ' ')" = 'z,9 y,10 ' ]
+	printf 'y,10\nz,9\n' >5
+	[ "$("$xsort" --csv --header=1,first --infer-types -k n 1 5 | tail -n 2 | tr '\n' ' ')" = 'z,9 y,10 ' ]
+}
+
+@test "a value in a pipe after samples without values is an error" {
+	(echo a,n && yes x, | head -n 400000 && printf 'y,10\nz,9\n') >4
+	fails_with "xsort: -: line 400002: column n: '10' comes after samples without values; give the key a letter, as in -k 'n:n', to compare such values, too, or leave out --infer-types to compare text" \
+		bash -c "cat 4 | '$xsort' --csv --header --infer-types -k n"
+	run -0 --separate-stderr infer -k n <<<$'a,n\nx,'
+	[ -z "$stderr" ]
+}
+
+@test "a warning names a column of dates that are not of ISO 8601" {
+	for dates in '12/01/2024\n01/02/2025' '2024-01-01\n1.2.2024' '1-Feb-2024' '2024-01-01T10:00:00+02:00\n'; do
+		printf "d\n$dates\n" >in
+		run -0 --separate-stderr infer -k d in
+		[ "$stderr" = "xsort: warning: column 'd' is compared as text: its dates are not all written as 2026-11-26" ]
+	done
+	for texts in '1.2.3' '12/01/2024\nNA' 'a/b/c' '2024-01-01' '12-01-24'; do
+		printf "d\n$texts\n" >in
+		run -0 --separate-stderr infer -k d in
+		[ -z "$stderr" ]
+	done
 }

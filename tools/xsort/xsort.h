@@ -28,8 +28,14 @@
 
 enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
 
-#define INFER_BYTES ((size_t)1 << 20) /* of the sample for --infer-types */
-#define ORDER_LETTERS "bdfghiMnRrV"   /* as GNU sort lists them */
+/*
+ * Bytes of the samples for --infer-types: of the first input; the minimum of each further one; and
+ * the maximum of an input, to which it is read until each column has a value.
+ */
+#define INFER_BYTES ((size_t)1 << 20)
+#define INFER_MIN ((size_t)4096)
+#define INFER_MAX ((size_t)16 << 20)
+#define ORDER_LETTERS "bdfghiMnRrV" /* as GNU sort lists them */
 
 struct settings {
 	struct sp_order order; /* format, keys, -s and -u */

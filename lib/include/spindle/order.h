@@ -24,6 +24,12 @@ struct sp_order_key {
 	const char *name; /* NAME[:OPTS] of a column whose number is unknown, or NULL */
 	bool obsolescent; /* given as +POS1 */
 	bool inferred;	  /* sp_order_infer() has chosen the type */
+	/* Of the samples of sp_order_infer(): */
+	struct sp_key given; /* the spec before them */
+	bool valued;	     /* they have a value of the column */
+	bool other_dates;    /* it is text: dates, of which some are not as 2026-11-26 */
+	bool no_date;	     /* a value does not look like a date */
+	unsigned excluded;   /* set of types */
 };
 
 struct sp_order {
@@ -104,8 +110,9 @@ SP_API SP_MUST_CHECK int sp_order_finish(struct sp_order *order, struct sp_errin
  * Infers the type of each key that is one whole column and has no letter except b, r, e and E: the
  * first one of SP_KEY_NUMERIC, SP_KEY_GENERAL and SP_KEY_TIME that all texts of the column in a
  * sample have, except for empty ones and blanks.  It becomes the type of the key, which is then
- * checked (sp_key.checked).  If there is no such type, or no text, the key stays a text.
- * Call it after sp_order_finish().
+ * checked (sp_key.checked).  Without such a type the key stays a text.  A column without a text
+ * stays one, too, and a later text fails the check unless it is blank.
+ * Call it after sp_order_finish(), and again for each further sample.
  * columns: read with sample_max; borrowed while key sets of the order live.
  * records: receives the number of records of the sample.
  * Returns 0; or an error of sp_order_keyset().
