@@ -90,6 +90,88 @@ has()
 	[ "$output" = $'2\n3\nxjoin: p.png: gnuplot failed' ]
 }
 
+# A gnuplot that works when --plot tries it, and hangs when it draws.
+hanging_gnuplot()
+{
+	mkdir -p fake
+	printf '#!/bin/sh\n[ -e "%s/tried" ] || { cat >/dev/null; >"%s/tried"; exit 0; }\n>"%s/drawing"\nsleep 50 & echo $! >"%s/sleep"; wait\n' \
+		"$PWD" "$PWD" "$PWD" "$PWD" >fake/gnuplot
+	chmod +x fake/gnuplot
+}
+
+# gone FILE: the process of this number ends within a second.
+gone()
+{
+	local pid
+
+	pid=$(cat "$1")
+	for _ in {1..20}; do
+		# a zombie has no command line
+		[ -s "/proc/$pid/cmdline" ] && tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q sleep || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "a signal ends a gnuplot that hangs, and leaves no picture" {
+	hanging_gnuplot
+	for command in "$xsort -o out" "$blockseq"; do
+		for signal in TERM QUIT; do
+			rm -f tried sleep
+			echo old >p.svg
+			"$xsort" -S 1M --trace=t -o out big
+			file=t
+			[ "$command" = "$blockseq" ] || file=big
+			(ulimit -c 0; PATH=$PWD/fake:$PATH exec $command --plot=p.svg "$file" >/dev/null 2>&1) &
+			pid=$!
+			until [ -s sleep ]; do kill -0 $pid; done
+			begun=$SECONDS
+			kill -$signal $pid
+			status=0
+			wait $pid || status=$?
+			[ "$status" -ne 0 ]
+			gone sleep
+			[ $((SECONDS - begun)) -le 2 ]
+			[ "$(cat p.svg)" = old ]
+		done
+	done
+	# while --plot tries it
+	>tried
+	rm sleep
+	(PATH=$PWD/fake:$PATH exec "$aiobench" run --runtime=20ms --plot=q.svg sim:tiny >/dev/null 2>&1) &
+	pid=$!
+	until [ -s sleep ]; do kill -0 $pid; done
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	[ "$status" -ne 0 ]
+	gone sleep
+	[ ! -e q.svg ]
+	# the measurement has ended in an orderly way on the first signal
+	rm tried sleep
+	(PATH=$PWD/fake:$PATH exec "$aiobench" run --runtime=20ms --plot=q.svg sim:tiny >/dev/null 2>err) &
+	pid=$!
+	until [ -s sleep ]; do kill -0 $pid; done
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	[ "$status" = 2 ]
+	[ "$(tail -n 1 err)" = "aiobench: q.svg: gnuplot failed" ]
+	gone sleep
+	[ ! -e q.svg ]
+}
+
+@test "GNUTERM of the environment does not matter" {
+	needs gnuplot
+	for name in s.svg s.png; do
+		GNUTERM=x11 run -0 "$xsort" -S 1M --plot=$name -o out big
+		[ -z "$output" ]
+		[ -s $name ]
+	done
+	GNUTERM=none run -0 "$xsort" -S 1M --plot=s.svg -o out big
+	[ -z "$output" ]
+}
+
 @test "no picture without requests; a picture if standard output is closed" {
 	needs gnuplot
 	run -0 "$xsort" --plot=p.png /dev/null

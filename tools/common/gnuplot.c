@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs gnuplot with a script through a pipe.
+ * Runs gnuplot with a script through a pipe, in a process group of its own, which signals that end
+ * the tool and a time limit kill.
  */
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,6 +15,9 @@
 #include "gnuplot.h"
 #include "msg.h"
 #include "outputs.h"
+#include "signals.h"
+
+#define LIMIT_S 60U /* to start, and to draw a picture */
 
 extern char **environ;
 
@@ -29,21 +34,65 @@ static const char head[] = "set encoding utf8\n"
 			   "set style line 4 lc rgb '#000000' lw 2 dt 2 pt 7 ps 0.4\n";
 
 /*
- * Returns the environment with a locale that has the characters of pictures, such as "µ".  The
- * first value of a name applies.
+ * Returns the environment with a locale that has the characters of pictures, such as "µ", and
+ * without the terminal of the user.  The first value of a name applies.
  */
 static char **gnuplot_environment(void)
 {
 	static char locale[] = "LC_ALL=C.UTF-8";
-	size_t n = 0;
+	size_t n = 0, kept = 1;
 	char **all;
 
 	while (environ[n])
 		n++;
 	all = must_alloc(NULL, n + 2, sizeof(*all));
 	all[0] = locale;
-	memcpy(all + 1, environ, (n + 1) * sizeof(*all));
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], "GNUTERM=", 8) != 0)
+			all[kept++] = environ[i];
+	all[kept] = NULL;
 	return all;
+}
+
+static volatile sig_atomic_t late;
+
+static void on_limit(int number)
+{
+	(void)number;
+	late = 1;
+	signals_end_child();
+}
+
+/* From now on gnuplot has LIMIT_S seconds. */
+static void limit(struct gnuplot *g)
+{
+	struct sigaction act = { .sa_handler = on_limit, .sa_flags = SA_RESTART };
+
+	late = 0;
+	signals_child(-g->pid);
+	sigemptyset(&act.sa_mask);
+	sigaction(SIGALRM, &act, &g->on_alarm);
+	alarm(LIMIT_S);
+}
+
+/* Ends the script and waits.  Returns NULL, or the reason of a failure. */
+static const char *finish(struct gnuplot *g)
+{
+	int status = -1, rc;
+
+	/* a write that a signal has interrupted is lost */
+	if (fflush(g->in) && interrupted)
+		signals_end_child();
+	fclose(g->in);
+	while ((rc = waitpid(g->pid, &status, 0)) < 0 && errno == EINTR)
+		if (interrupted)
+			signals_end_child();
+	alarm(0);
+	signals_child(0);
+	sigaction(SIGALRM, &g->on_alarm, NULL);
+	if (rc >= 0 && WIFEXITED(status) && !WEXITSTATUS(status))
+		return NULL;
+	return late ? "gnuplot had not finished after 60 seconds" : "gnuplot failed";
 }
 
 /* Starts gnuplot, which writes the picture to its standard output. */
@@ -51,6 +100,7 @@ static void start(struct gnuplot *g, int out)
 {
 	char gnuplot[] = "gnuplot", *argv[] = { gnuplot, NULL }, **environment;
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
 	int fd[2], rc;
 
 	if (pipe(fd))
@@ -59,13 +109,17 @@ static void start(struct gnuplot *g, int out)
 	posix_spawn_file_actions_adddup2(&actions, fd[0], STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawn_file_actions_addclose(&actions, fd[1]);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
 	environment = gnuplot_environment();
-	rc = posix_spawnp(&g->pid, gnuplot, &actions, NULL, argv, environment);
+	rc = posix_spawnp(&g->pid, gnuplot, &actions, &attributes, argv, environment);
 	free(environment);
+	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	close(fd[0]);
 	if (rc)
 		die_sys(rc, "--plot needs gnuplot, in Debian the package gnuplot-nox");
+	limit(g);
 	g->in = fdopen(fd[1], "w");
 	if (!g->in)
 		die_sys(errno, "gnuplot");
@@ -75,12 +129,12 @@ static void start(struct gnuplot *g, int out)
 static void try_it(const char *option)
 {
 	struct gnuplot g;
-	int status;
 
 	start(&g, STDOUT_FILENO);
-	fclose(g.in);
-	if (waitpid(g.pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
-		die("%s: gnuplot does not work", option);
+	if (finish(&g))
+		die(late ? "%s: gnuplot does not work: it had not finished after 60 seconds"
+			 : "%s: gnuplot does not work",
+		    option);
 }
 
 /* Ends the program if the picture cannot be written; opening a FIFO would wait for a reader. */
@@ -195,16 +249,14 @@ void gnuplot_decades(struct gnuplot *g, char axis, const struct gnuplot_range *r
 void gnuplot_close(struct gnuplot *g, const char *file)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	int status;
+	const char *failure;
 
 	fputs("unset multiplot\n", g->in);
-	fclose(g->in);
-	if (waitpid(g->pid, &status, 0) < 0)
-		die_sys(errno, "gnuplot");
-	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+	failure = finish(g);
+	if (failure) {
 		err.code = SP_ECHILD;
 		snprintf(err.path, sizeof(err.path), "%s", file);
-		strcpy(err.text, "gnuplot failed");
+		strcpy(err.text, failure);
 	} else {
 		(void)!sp_outfile_commit(g->out, &err);
 	}

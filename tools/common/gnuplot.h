@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/types.h>
 #include <spindle/outfile.h>
@@ -13,6 +14,7 @@ struct gnuplot {
 	struct sp_outfile *out;
 	pid_t pid;
 	void (*on_pipe)(int); /* previous handler of SIGPIPE */
+	struct sigaction on_alarm;
 };
 
 /*

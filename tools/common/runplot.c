@@ -14,6 +14,7 @@
 #include "args.h"
 #include "msg.h"
 #include "runplot.h"
+#include "signals.h"
 #include "traceplot.h"
 
 static char temporary[32]; /* path of the temporary file; "": none */
@@ -106,8 +107,10 @@ void runplot_finish(const struct common_options *c, const char *const *names, si
 	pid = fork();
 	if (pid == 0)
 		draw(c, title);
+	signals_child(pid > 0 ? pid : 0);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		msg_sys(errno, "%s: cannot be drawn", quote_file(c->plot));
 	else if (WIFSIGNALED(status))
 		msg("%s: drawing ended by signal %d", quote_file(c->plot), WTERMSIG(status));
+	signals_child(0);
 }

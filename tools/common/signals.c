@@ -21,6 +21,21 @@ void signals_say(const char *line, const char *path)
 	last_words = line;
 }
 
+static volatile pid_t child;
+
+void signals_child(pid_t pid)
+{
+	child = pid;
+}
+
+void signals_end_child(void)
+{
+	const pid_t pid = child;
+
+	if (pid)
+		kill(pid, pid < 0 ? SIGKILL : SIGTERM);
+}
+
 static void say(void)
 {
 	const char *line = last_words, *path = of_path;
@@ -34,6 +49,7 @@ static void last_will(int sig)
 {
 	sigset_t one;
 
+	signals_end_child();
 	progress_wipe();
 	say();
 	sp_outfile_cleanup_signal();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/types.h>
 
 /* Makes signals and exit() remove incomplete outputs and the progress line. */
 void signals_catch(void);
@@ -14,6 +15,14 @@ void signals_catch(void);
  * then.  Both are borrowed.  NULL: no line.
  */
 void signals_say(const char *line, const char *path);
+
+/*
+ * Sets the child that ends with the program: a process, which gets SIGTERM; a process group as a
+ * negative number, which is killed; or 0.
+ */
+void signals_child(pid_t pid);
+/* Ends that child.  It is async-signal-safe. */
+void signals_end_child(void);
 
 /* The signal that requested the end, for work that polls it; 0: none. */
 extern volatile sig_atomic_t interrupted;
