@@ -453,7 +453,7 @@ void sp_keyset_extent(const struct sp_keyset *ks, size_t n, const char *rec, siz
 		lim = s + k->length;
 	} else if (ks->pub.format.kind == SP_REC_LINE) {
 		sp__field_extent(ks, k, rec, bytes, &s, &lim);
-		/* As GNU sort, a number or month that ends before it begins is shown behind blanks. */
+		/* GNU sort shows a number or month that ends before it begins behind blanks. */
 		if (is_reduced(k) && sp__field_crosses(ks, k, rec, bytes))
 			s = lim = sp__skip_blanks(ks, s, rec + bytes);
 		else

@@ -24,15 +24,8 @@ static void put_format(FILE *f, const struct sp_index_info *i)
 		fprintf(f, " --header=%" PRIu64, i->header_records);
 }
 
-/* Returns the command, to be freed. */
-static char *command_of(const char *index, const struct sp_index_info *i)
+static void put_command(FILE *f, const char *index, const struct sp_index_info *i)
 {
-	size_t bytes;
-	char *text;
-	FILE *f = open_memstream(&text, &bytes);
-
-	if (!f)
-		die("memory exhausted");
 	fprintf(f, "xindex build");
 	put_format(f, i);
 	if (*i->key)
@@ -41,7 +34,18 @@ static char *command_of(const char *index, const struct sp_index_info *i)
 		fprintf(f, " --page-size=%" PRIu32, i->page_bytes);
 	fprintf(f, " -o %s%s", quote_file(index), *i->source == '-' ? " --" : "");
 	fprintf(f, " %s", quote_file(i->source));
-	if (fclose(f))
+}
+
+/* Returns the command, to be freed. */
+static char *command_of(const char *index, const struct sp_index_info *i)
+{
+	size_t bytes;
+	char *text;
+	FILE *f = open_memstream(&text, &bytes);
+
+	if (f)
+		put_command(f, index, i);
+	if (!f || fclose(f))
 		die("memory exhausted");
 	return text;
 }

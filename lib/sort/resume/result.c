@@ -4,8 +4,8 @@
  *
  * A crash between the rename of the result and the removal of the checkpoints leaves both.  The
  * result is then accepted only if it is completely as recorded: device, inode, size, time and
- * content; its rename changes the time of its status.  An input must be unchanged in the same way, unless it had the name of the result and
- * was replaced.
+ * content; its rename changes the time of its status.  An input must be unchanged in the same way,
+ * unless it had the name of the result and was replaced.
  *
  * Rejected: to trust the inode alone, since a program that appends to the result, or truncates it,
  * keeps the inode.
