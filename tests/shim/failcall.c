@@ -22,8 +22,8 @@
  *	FAILCALL_AT	the number, from 1, of the counted call that fails.
  *	FAILCALL_TIMES	how many calls fail from there on (default 1; 0: all).
  *	FAILCALL_ERRNO	a name (ENOMEM ENOSPC EIO EINTR EAGAIN EACCES EMFILE
- *			EDQUOT EPIPE ENFILE EPERM EOPNOTSUPP EBUSY EXDEV) or number; default ENOMEM for memory, EIO for
- *			the rest.
+ *			EDQUOT EPIPE ENFILE EPERM EOPNOTSUPP EBUSY EXDEV) or
+ *			number; default ENOMEM for memory, EIO for the rest.
  *	FAILCALL_SHORT	1: instead of failing, a read or write transfers only
  *			half of what was asked (at least one byte).
  *	FAILCALL_KILL	1: instead of failing, the call is not made and the process is
