@@ -161,8 +161,9 @@ int main(void)
 	check_version(1, 9, SP__RECORD_RUN);
 	/* Its keys of versions were others. */
 	check_version(2, 2, SP__RECORD_RUN);
-	check_version(5, 2, 99);
-	check_version(5, 16, SP__RECORD_MARK);
+	check_version(4, 9, SP__RECORD_RUN);
+	check_version(6, 2, 99);
+	check_version(6, 16, SP__RECORD_MARK);
 	unlink(in);
 	rmdir(dir);
 	return done();
