@@ -136,7 +136,7 @@ gone()
 		done
 	done
 	# while --plot tries it
-	>tried
+	: >tried
 	rm sleep
 	(PATH=$PWD/fake:$PATH exec "$aiobench" run --runtime=20ms --plot=q.svg sim:tiny >/dev/null 2>&1) &
 	pid=$!

@@ -250,20 +250,20 @@ make_bad()
 }
 
 @test "types come from all files, and a column without values there is read on" {
-	printf 'a,n\nx,\n' >1 && printf 'a,n\ny,10\nz,9\n' >2
-	[ "$(infer -k n 1 2 | tail -n +2 | tr '\n' ' ')" = 'x, z,9 y,10 ' ]
-	printf 'a,n\nw,b\n' >3
-	[ "$(infer -k n 1 2 3 | tail -n +2 | tr '\n' ' ')" = 'x, y,10 z,9 w,b ' ]
-	(echo a,n && yes x, | head -n 700000 && printf 'y,10\nz,9\n') >4
-	[ "$(infer -k n 4 | tail -n 2 | tr '\n' ' ')" = 'z,9 y,10 ' ]
-	printf 'y,10\nz,9\n' >5
-	[ "$("$xsort" --csv --header=1,first --infer-types -k n 1 5 | tail -n 2 | tr '\n' ' ')" = 'z,9 y,10 ' ]
+	printf 'a,n\nx,\n' >first && printf 'a,n\ny,10\nz,9\n' >second
+	[ "$(infer -k n first second | tail -n +2 | tr '\n' ' ')" = 'x, z,9 y,10 ' ]
+	printf 'a,n\nw,b\n' >third
+	[ "$(infer -k n first second third | tail -n +2 | tr '\n' ' ')" = 'x, y,10 z,9 w,b ' ]
+	(echo a,n && yes x, | head -n 700000 && printf 'y,10\nz,9\n') >long
+	[ "$(infer -k n long | tail -n 2 | tr '\n' ' ')" = 'z,9 y,10 ' ]
+	printf 'y,10\nz,9\n' >more
+	[ "$("$xsort" --csv --header=1,first --infer-types -k n first more | tail -n 2 | tr '\n' ' ')" = 'z,9 y,10 ' ]
 }
 
 @test "a value in a pipe after samples without values is an error" {
-	(echo a,n && yes x, | head -n 400000 && printf 'y,10\nz,9\n') >4
+	(echo a,n && yes x, | head -n 400000 && printf 'y,10\nz,9\n') >long
 	fails_with "xsort: -: line 400002: column n: '10' comes after samples without values; give the key a letter, as in -k 'n:n', to compare such values, too, or leave out --infer-types to compare text" \
-		bash -c "cat 4 | '$xsort' --csv --header --infer-types -k n"
+		bash -c "cat long | '$xsort' --csv --header --infer-types -k n"
 	run -0 --separate-stderr infer -k n <<<$'a,n\nx,'
 	[ -z "$stderr" ]
 }
