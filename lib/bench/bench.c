@@ -304,7 +304,8 @@ void sp__bench_close(struct sp_bench *b)
 	for (size_t i = 0; i < b->nloads; i++)
 		sp__load_close(&b->loads[i]);
 	b->nloads = 0;
-	sp__bench_close_targets(b);
+	if (!b->opts.remove)
+		sp__bench_close_targets(b);
 }
 
 void sp_bench_free(struct sp_bench *b)
@@ -312,6 +313,7 @@ void sp_bench_free(struct sp_bench *b)
 	if (!b)
 		return;
 	sp__bench_close(b);
+	sp__bench_close_targets(b);
 	sp__meter_close(b);
 	sp__replay_close(b->replay);
 	for (size_t i = 0; i < b->nclasses; i++)

@@ -62,7 +62,8 @@ struct sp__load *sp__bench_load(struct sp_bench *b);
 /* Adds a group to a load: n consecutive members of l->classes; rate 0: as fast as they complete. */
 struct sp__bench_group *sp__bench_add_group(struct sp__load *l, size_t first, size_t n,
 					    unsigned depth, double rate);
-void sp__bench_close(struct sp_bench *b); /* keeps the result */
+/* Keeps the result, and files that sp_bench_free() is to remove. */
+void sp__bench_close(struct sp_bench *b);
 
 /* target.c */
 SP_MUST_CHECK int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err);
