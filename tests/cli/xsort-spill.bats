@@ -45,3 +45,10 @@ value()
 	"$xsort" -S 2M --parallel=1 --stats=r.json long | cmp - want
 	[ -n "${SP_TEST_VARIANT:-}" ] || [ "$(value peak_bytes)" -le $(((18 << 20) + 3 * 3000010)) ]
 }
+
+@test "a few long records do not make merges of all runs small" {
+	"$xgen" lines -n 200000 --seed=5 -o in
+	for i in 1 2 3; do (head -c 150000 /dev/zero | tr '\0' "$i" && echo) >>in; done
+	LC_ALL=C "$xsort" -S 600K --parallel=1 --stats=r.json in | cmp - <(LC_ALL=C sort in)
+	[ "$(grep -m1 -o '"merges": [0-9]*' r.json | tr -dc 0-9)" -le 20 ]
+}

@@ -65,28 +65,49 @@ size_t sp__runs_largest(const struct sp__spilled *spilled)
 	return largest;
 }
 
+/* True if the current records of a merge of all runs fit into half of the memory. */
+static bool all_fit(const struct sp__spilled *spilled)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < spilled->nruns; i++)
+		sum += spilled->runs[i] ? spilled->runs[i]->largest : 0;
+	return sum <= spilled->sort->plan.memory_bytes / 2;
+}
+
+/* Chooses up to `most` runs whose current records fit into half of the memory, or two runs. */
+static unsigned choose_light(const struct sp__spilled *spilled, unsigned most,
+			     struct sp__policy_step *step)
+{
+	for (;; most = sp__max(most / 2, 2)) {
+		unsigned n = sp__policy_relieve(spilled->policy, spilled->ids, most, step);
+		uint64_t sum = 0;
+
+		for (unsigned i = 0; i < n; i++)
+			sum += spilled->runs[spilled->ids[i]]->largest;
+		if (n <= 2 || sum <= spilled->sort->plan.memory_bytes / 2)
+			return n;
+	}
+}
+
 /*
  * Merges until the current records of all runs, of which each has one in memory, fit into half of
  * it, or until two runs are left.  Slots that stay in memory can leave no pages for that.
  */
 static int lighten(struct sp__spilled *spilled, struct sp__freemem where)
 {
-	const size_t largest = sp__runs_largest(spilled);
 	const struct sp_sort_plan *plan = &spilled->sort->plan;
 	const enum sp_readahead strategy = spilled->sort->opts.readahead;
 	struct sp__policy_step step;
-	unsigned most, n;
+	unsigned most = plan->fan_in, n;
 	int rc = 0;
 
-	if (!largest)
-		return 0;
-	most = (unsigned)sp__min(sp__max(plan->memory_bytes / 2 / largest, 2), plan->fan_in);
 	while (most && sp__readplan_min(strategy, most) > where.bytes / plan->page_bytes)
 		most--;
 	if (most < 2)
 		return 0;
-	while (!rc && sp__policy_runs(spilled->policy) > most &&
-	       (n = sp__policy_relieve(spilled->policy, spilled->ids, most, &step)))
+	while (!rc && !all_fit(spilled) && sp__policy_runs(spilled->policy) > 2 &&
+	       (n = choose_light(spilled, most, &step)))
 		rc = sp__merge_step(spilled, spilled->ids, n, step.level, where);
 	return rc;
 }
