@@ -111,6 +111,10 @@ endif
 UNIT := $(UNIT_SRC:%.c=$(B)/%)
 FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI := $(sort $(wildcard tests/cli/*.bats tests/cli/*.t))
+# A suite with the line "# no threads" is about something else: other suites have the threads.
+ifeq ($(SAN),thread)
+CLI := $(filter-out $(shell grep -l '^. no threads$$' $(CLI)),$(CLI))
+endif
 TEST_OTHER := $(patsubst %.c,$(B)/%,$(sort $(filter-out tests/unit/% tests/contract/% tests/fuzz/%, \
 	$(wildcard tests/*/test_*.c))))
 # A shim replaces a function of the shared library, so xjoin is also linked with that.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 #
 # Where the system grants no threads (the limit on processes), or none of io_uring's
 # calls (a container's filter): without --engine another engine is used.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 #
 # Iyengar et al. 2008, in small: queries of tables through indexes on the simulated drive alone and
 # on a RAID 10 of four.  scripts/experiments/iy08 has all rows.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 #
 # An option without effect is refused if another option is the cause, and named if an engine, the
 # kernel or a limit is.  aiobench-no-effect.bats has those of aiobench.

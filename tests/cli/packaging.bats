@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 #
 # The recipes of packaging/ agree with the Makefile.
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 #
 # Pictures of the requests of a run: xsort, xjoin and mmap-cube with --plot.
 . "$BATS_TEST_DIRNAME/suite.bash"

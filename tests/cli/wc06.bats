@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 #
 # Wang & Cherniack 2006, its sorts, by the real operators: tables 1 and 2 exactly, and the six
 # algorithms of figure 6 on a small machine, with the same figures everywhere.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 #
 # xjoin on simulated machines: the result is the same, times are virtual, and the
 # requests are where the placement says.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 #
 # Options of xsort that GNU sort does not have; xsort-gnu.t tests the others.
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 #
 # Reports of xsort: --stats, --explain, --trace, --progress.
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 # Temporary space: the need of a sort, and the free space.
 . "$BATS_TEST_DIRNAME/suite.bash"
 

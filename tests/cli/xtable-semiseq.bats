@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 #
 # Tables along the tracks of one or several simulated drives: the same records as in any layout,
 # before and after changes; their times; and what is refused.

@@ -5,7 +5,7 @@
  *	fuzz_x [-t SECONDS] [-n INPUTS] [-s SEED|random] [FILE|DIRECTORY...]
  *
  * Replays the files given (without any: tests/fuzz/corpus/fuzz_x, if it is
- * there), then makes inputs for SECONDS (default 2) or until INPUTS have been
+ * there), then makes inputs for SECONDS (default 1) or until INPUTS have been
  * tried: some from nothing, most by changing files of the corpus.  With the
  * same seed the inputs come in the same order, so a time limit cuts the series
  * but does not change it.  Says TAP.
@@ -317,7 +317,7 @@ int main(int argc, char **argv)
 {
 	const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 	const char *dir = getenv("SP_FUZZ_CRASH");
-	double limit = 2, begin;
+	double limit = 1, begin;
 	unsigned long inputs = 0;
 	char path[4096];
 	int c;
