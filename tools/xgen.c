@@ -115,7 +115,7 @@ static const struct setting settings[] = {
 	{ .doc = "All kinds:" },
 	{ "seed", "N", "seed of the data (1)", TO(gen.seed), .number = { 0, UINT64_MAX } },
 	{ "output", "FILE", "write to FILE, which appears when it is complete", TO(output),
-	  .letter = 'o' },
+	  .letter = 'o', .dash = SETTING_DASH_OUTPUT },
 	SETTING_ANSWERS,
 	{ 0 },
 };

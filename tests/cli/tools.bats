@@ -113,3 +113,179 @@ setup() { export LC_ALL=C; }
 	LC_ALL=C.UTF-8 run -1 "$bin/xjoin" - -
 	[ "$output" = 'xjoin: both files cannot be standard input' ]
 }
+
+# option_tables: TOOL, COMMAND and the row of each option that names files or folders.
+option_tables()
+{
+	local path tool command
+
+	for path in "$bin"/*; do
+		tool=${path##*/}
+		"$path" --option-table >table
+		for command in $(awk -F'\t' '$1 == "C" { print $2 }' table; grep -q ^C table || echo .); do
+			{ [ "$command" = . ] && cat table || "$path" "$command" --option-table; } |
+				awk -F'\t' -v tool="$tool" -v command="$command" '$1 == "O" && !$7 &&
+					($4 ~ /^(FILE|DIR|INDEX|N\|PATH)/ || $3 == "files0-from") && $4 != "FILENUM" {
+						print tool, command, "--" $3 "=-", $5 }'
+		done
+	done | sort -u -k1,1 -k3
+}
+
+# Options with a standard stream as -; tests below use each.
+standard=' aiobench:fio-job diskprobe:geometry diskprobe:output mmap-cube:from mmap-cube:geometry
+	mmap-cube:output mmap-cube:workload xgen:output xindex:keys xjoin:geometry xjoin:output
+	xsort:files0-from xsort:geometry xsort:output xsort:random-source xsort:split xtable:from
+	xtable:geometry xtable:keys xtable:schema xtable:workload '
+
+@test "-: each option that names a file has a standard stream for it, or refuses it" {
+	local tool command option optional key status refused=0
+
+	cd "$BATS_TEST_TMPDIR"
+	option_tables >rows
+	[ "$(wc -l <rows)" -gt 60 ]
+	while read -r tool command option optional; do
+		key=${option%=*} key=$tool:${key#--}
+		[ "$optional" = 0 ] && [[ ! $standard =~ [[:space:]]"$key"[[:space:]] ]] || continue
+		[ "$command" != . ] || command=
+		case $key in
+		*:volumes) continue ;; # below
+		xjoin:then) option=--then=x,left=1.1,key=1,index=- ;;
+		esac
+		status=0
+		# shellcheck disable=SC2086 # no command is no word
+		"$bin/$tool" $command "$option" >out 2>err </dev/null || status=$?
+		[ "$status" = 2 ] || [ "$tool:$status" = xjoin:1 ] || { echo "$key: status $status"; false; }
+		grep -q 'not a standard stream.* \./- for a file called -$' err || { echo "$key"; cat err; false; }
+		[ ! -s out ] && [ "$(wc -l <err)" = 1 ] && [ ! -e ./- ]
+		refused=$((refused + 1))
+	done <rows
+	[ "$refused" -gt 25 ]
+}
+
+@test "-: operands that are accessed at any offset refuse it" {
+	local command
+
+	cd "$BATS_TEST_TMPDIR"
+	: >in
+	while read -r command; do
+		# shellcheck disable=SC2086
+		run -2 "$bin"/$command <in
+		[[ $output = *": -: "*" not a standard stream: give a name, or ./- for a file called -" ]] ||
+			{ echo "$command: $output"; false; }
+		[ ! -e ./- ]
+	done <<-'T'
+		xindex lookup - x
+		xindex range -
+		xindex stat -
+		xindex check -
+		mmap-cube create - --dims=2x2
+		mmap-cube load - in
+		mmap-cube info -
+		mmap-cube export -
+		mmap-cube explain -
+		xtable load - in
+		xtable load --csv - -
+		xtable append -
+		xtable scan -
+		xtable get - 1
+		xtable update - --set=x=1 1
+		xtable convert in -
+		xtable convert - out
+		xtable run --workload=in x -
+		xtable explain -
+		xtable create --no-data -
+		aiobench run in -
+		aiobench run - --create --size=4K
+		aiobench replay in -
+		aiobench watch -
+		aiobench preflight -
+		aiobench policy -
+		diskprobe -
+	T
+	run -2 "$bin/xindex" build -o x -
+	[ "$output" = 'xindex: -: the source of an index must be a regular file: lookups read it' ]
+	run -2 "$bin/mmap-cube" create c --dims=2x2 --volumes=x,-
+	run -2 "$bin/xtable" load t in --volumes=x,-
+	run -2 "$bin/mmap-cube" create c --from=-
+	[ "$(echo *)" = in ]
+}
+
+@test "-: options and operands read standard input, or write standard output" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'b\na\n' >in
+	printf 'a\nb\n' >sorted
+	for output in '-o -' -o- --output=-; do
+		# shellcheck disable=SC2086
+		"$bin/xsort" $output in | cmp - sorted
+		# shellcheck disable=SC2086
+		[ "$("$bin/xgen" lines -n 3 $output | wc -l)" = 3 ]
+	done
+	[ "$("$bin/xjoin" --output=- in sorted | sort)" = $'a\nb' ]
+	printf 'sorted\0' | "$bin/xsort" --files0-from=- | cmp - sorted
+	echo b | "$bin/xsort" --split=- -o p%d in
+	[ "$(cat p0)$(cat p1)" = ab ]
+	head -c 100000 /dev/zero | "$bin/xsort" -R --random-source=- in >x
+	"$bin/xsort" -R --random-source=<(head -c 100000 /dev/zero) in | cmp - x
+	"$bin/xindex" build -o ix sorted
+	[ "$(echo a | "$bin/xindex" lookup ix --keys=-)" = a ]
+	"$bin/mmap-cube" create c --dims=2x2 2>err
+	printf '0,1,7\n' | "$bin/mmap-cube" load c - --format=csv
+	"$bin/mmap-cube" export c >x
+	"$bin/mmap-cube" export c -o - | cmp - x
+	"$bin/mmap-cube" range c --output=- | cmp - x
+	echo 'beam 1' | "$bin/mmap-cube" explain c --workload=- | grep -q multimap
+	printf 'k i32\nv i32\n' | "$bin/xtable" load t --csv --schema=- <(printf '1,2\n')
+	printf '3,4\n' | "$bin/xtable" append t -
+	printf 'k,v\n1,9\n' | "$bin/xtable" update t --by=k --from=-
+	[ "$(echo 0 | "$bin/xtable" get t --keys=-)" = 1,9 ]
+	echo 'scan k' | "$bin/xtable" explain t --workload=- | grep -q nsm
+	printf '[j]\nfilename=in\nrw=read\nsize=2\nbs=2\n' >job
+	printf '[j]\nwrong=1\n' | "$bin/aiobench" run --fio-job=- 2>&1 | grep -q '^aiobench: -:2: '
+	echo '{}' >r
+	run -2 "$bin/xsort" --geometry=- in <r
+	[[ $output = 'xsort: /dev/stdin: '* ]]
+	run -1 "$bin/xjoin" --geometry=- in in <r
+	[[ $output = 'xjoin: /dev/stdin: '* ]]
+	run -2 "$bin/diskprobe" --geometry=- tracks 1 <r
+	[[ $output = 'diskprobe: /dev/stdin: '* ]]
+	run -2 "$bin/aiobench" compare r - <r
+	[[ $output = *': r: '* ]]
+	[ ! -e ./- ]
+}
+
+@test "standard input is an input only once" {
+	local command status
+
+	cd "$BATS_TEST_TMPDIR"
+	printf 'a\n' >in
+	"$bin/xtable" load t in
+	"$bin/mmap-cube" create c --dims=2x2 2>err
+	while read -r command; do
+		status=0
+		# shellcheck disable=SC2086
+		"$bin"/$command 2>err >out < <(cat in) || status=$?
+		[ "$status" = 2 ] || [ "${command%% *}:$status" = xjoin:1 ] || { echo "$command: $status"; false; }
+		grep -qE 'standard input (can be read only once|cannot be the splitters)|cannot be standard input' err ||
+			{ echo "$command"; cat err; false; }
+		[ ! -s out ]
+	done <<-'T'
+		xsort - -
+		xsort /dev/stdin -
+		xsort /dev/stdin /dev/stdin
+		xsort -m - in /dev/fd/0
+		xsort --split=- -o p%d
+		xjoin - -
+		xjoin - /dev/stdin
+		xjoin /dev/stdin /dev/stdin
+		xjoin --then=-,left=1.1,key=1 - in
+		mmap-cube explain c --workload=- --geometry=-
+		xtable load t2 - -
+		xtable load t2 --schema=-
+		xtable append t - /dev/stdin
+		xtable schema - -
+		blockseq --compare - -
+		aiobench compare - -
+		dbmbench compare - /dev/stdin
+	T
+	[ ! -e t2 ]
+}

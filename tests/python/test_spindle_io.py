@@ -758,6 +758,12 @@ class OutputFolder(Folder):
             with self.assertRaisesRegex(ValueError, "-o/--output is needed"):
                 cli.work_of(cli.parsed(["sort", *args, str(a)]))
 
+    def test_standard_streams_are_refused(self):
+        a = str(self.file("a", b"1\n"))
+        for args in (["-o", "-", a], ["-o", "b", "-"], ["-o", "b", "-T", "-", a]):
+            with self.assertRaisesRegex(ValueError, "^-: other machines cannot use"):
+                cli.work_of(cli.parsed(["sort", *args]))
+
     def test_inputs_are_not_replaced(self):
         self.out.mkdir()
         a = self.file("out/a", b"1\n")

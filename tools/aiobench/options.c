@@ -215,7 +215,7 @@ const struct setting load_settings[] = {
 	{ .doc = "Job files of fio:", .by = LOADS },
 	{ "fio-job", "FILE",
 	  "measure the load that FILE, a job file of fio, describes; later options override it",
-	  .call = fiojob_load },
+	  .call = fiojob_load, .dash = SETTING_DASH_KEPT },
 	{ "fio-job-ignore", NULL, "ignore lines of FILE that are not supported", TO(job_ignore) },
 	{ .doc = "Options of watch:", .by = WATCH },
 	{ "source", "NAME",

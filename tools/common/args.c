@@ -8,6 +8,7 @@
 #include "args.h"
 #include "help.h"
 #include "msg.h"
+#include "outputs.h"
 #include "version.h"
 
 static bool is_gnu(const struct args *args, const char *name)
@@ -100,6 +101,7 @@ void args_end(struct args_reader *r)
 {
 	free(r->tables[0]);
 	free(r->tables[1]);
+	setting_standard_output(r->args->settings, r->input);
 }
 
 /* True if a name of the table begins with the long option in word. */
@@ -156,6 +158,55 @@ int args_next(struct args_reader *r)
 	return 0;
 }
 
+/* Returns the next word of the first form of the operands, or NULL. */
+static const char *next_word(const char **form, size_t *bytes)
+{
+	const char *word = *form + strspn(*form, " ");
+
+	*bytes = strcspn(word, " \n");
+	*form = word + *bytes;
+	return *bytes ? word : NULL;
+}
+
+/* Refuses "-" if the word is the name of an operand that cannot be a standard stream. */
+static void refuse_dash(const char *word, size_t bytes)
+{
+	static const char *const names[] = { "MOUNT", "FILE",	"INDEX",      "TABLE",
+					     "OUT",   "DEVICE", "DEVICE|PID", "TARGET" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i]) == bytes && !memcmp(word, names[i], bytes))
+			die("-: %s %s, so it is not a standard stream: give a name, or ./- for "
+			    "a file called -",
+			    names[i], i ? "is accessed at any offset" : "is a folder");
+}
+
+/* Refuses operands "-" that cannot be a standard stream; of a report, it is standard input. */
+static void check_dashes(const char *form, const struct operands *operands)
+{
+	const char *word = NULL;
+	size_t bytes = 0;
+	bool more = false, dash;
+
+	for (unsigned i = 0; form && i < operands->n; i++) {
+		if (!more)
+			do
+				word = next_word(&form, &bytes);
+			while (word && *word == '-' && word[1] == '-');
+		if (!word || *word == '-')
+			return;
+		more |= bytes > 3 && !memcmp(word + bytes - 3, "...", 3);
+		dash = !strcmp(operands->text[i], "-");
+		if (dash)
+			refuse_dash(word, bytes - 3 * more);
+		if (bytes != 6 || memcmp(word, "REPORT", 6) != 0)
+			continue;
+		if (dash)
+			operands->text[i] = must_copy("/dev/stdin");
+		outputs_claim_input(operands->text[i]);
+	}
+}
+
 void args_read(const struct args *args, int argc, char **argv, void *input,
 	       struct operands *operands)
 {
@@ -166,6 +217,7 @@ void args_read(const struct args *args, int argc, char **argv, void *input,
 		;
 	args_end(&r);
 	*operands = (struct operands){ argv + optind, (unsigned)(argc - optind) };
+	check_dashes(args->operands, operands);
 }
 
 void args_exclude(bool a, const char *name_a, bool b, const char *name_b)

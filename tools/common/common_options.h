@@ -103,7 +103,7 @@ struct common_options {
 		{ "overwrite", NULL, "allow all data on block:DEVICE to be overwritten",           \
 		  SETTING_TO(type, run.overwrite) },                                               \
 		{ "geometry", "FILE", "geometry of the device, from diskprobe",                    \
-		  SETTING_TO(type, common.geometry) },                                             \
+		  SETTING_TO(type, common.geometry), .dash = SETTING_DASH_INPUT },                 \
 		{ "placement", "HOW", "contiguous, track, semiseq or auto (contiguous)",           \
 		  SETTING_TO(type, run.placement), .values = sp_placement_values },                \
 		{ "engine",                                                                        \

@@ -4,6 +4,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "msg.h"
 #include "outputs.h"
 
@@ -40,12 +42,43 @@ void outputs_add_stats(struct sp_output_set *set, const char *path)
 		outputs_add(set, path, "--stats", false);
 }
 
+/* True if reading the path consumes standard input. */
+static bool is_standard_input(const char *path)
+{
+	struct stat st, in;
+
+	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdin"))
+		return true;
+	return fstat(STDIN_FILENO, &in) == 0 && (S_ISFIFO(in.st_mode) || S_ISSOCK(in.st_mode)) &&
+	       stat(path, &st) == 0 && st.st_dev == in.st_dev && st.st_ino == in.st_ino;
+}
+
+void outputs_claim_input(const char *path)
+{
+	static const char *claimed;
+
+	if (!path || !is_standard_input(path))
+		return;
+	if (claimed && claimed != path)
+		die("%s: standard input can be read only once: name a file for one of the inputs",
+		    quote_file(path));
+	claimed = path;
+}
+
 void outputs_check_input(const struct sp_output_set *set, const char *path)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
+	outputs_claim_input(path);
 	if (sp_output_set_check_input(set, path, &err) < 0)
 		output_die(&err);
+}
+
+/* Checks an input that "-" does not make standard input. */
+static void check_file(const struct sp_output_set *set, const char *path)
+{
+	if (path && strcmp(path, "-") != 0)
+		outputs_check_input(set, path);
 }
 
 /* Checks each part of a spec that can name a file: a model, a trace. */
@@ -54,7 +87,7 @@ static void spare_words(const struct sp_output_set *set, const char *spec)
 	char *copy = must_copy(spec), *rest = NULL;
 
 	for (char *word = strtok_r(copy, ",=", &rest); word; word = strtok_r(NULL, ",=", &rest))
-		outputs_check_input(set, word);
+		check_file(set, word);
 	free(copy);
 }
 
@@ -65,9 +98,9 @@ void outputs_check_volume(const struct sp_output_set *set, const char *text)
 	if (colon && !strncmp(text, "sim:", 4))
 		spare_words(set, colon + 1);
 	else if (colon && !strncmp(text, "block:", 6))
-		outputs_check_input(set, colon + 1);
+		check_file(set, colon + 1);
 	else
-		outputs_check_input(set, text);
+		check_file(set, text);
 }
 
 void outputs_common(struct sp_output_set *set, const struct common_options *c, const char *output)

@@ -15,8 +15,13 @@ void outputs_add(struct sp_output_set *set, const char *path, const char *option
 void outputs_add_stdout(struct sp_output_set *set, bool input_allowed);
 /* Adds the file of --stats; "-" is standard error. */
 void outputs_add_stats(struct sp_output_set *set, const char *path);
-/* Checks an input; "-" is standard input. */
+/* Checks an input; "-" is standard input, which two arguments cannot name. */
 void outputs_check_input(const struct sp_output_set *set, const char *path);
+/*
+ * Ends the program if path and the path of an earlier call both are standard input.  Repeated calls
+ * have the same pointer.
+ */
+void outputs_claim_input(const char *path);
 /* Checks the files of a volume: a file, "block:DEVICE", "sim:MODEL,KEY=VALUE...". */
 void outputs_check_volume(const struct sp_output_set *set, const char *text);
 

@@ -67,10 +67,56 @@ static void store(void *to, size_t bytes, uint64_t v)
 	}
 }
 
+/* True if the argument names a file or a folder. */
+static bool names_file(const struct setting *s)
+{
+	static const char *const names[] = { "FILE", "FILE.npy", "DIR", "INDEX" };
+
+	for (size_t i = 0; s->arg && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(s->arg, names[i]))
+			return keeps_text(s);
+	return false;
+}
+
+/* Returns the reason that a file cannot be a standard stream. */
+static const char *reason(const struct setting *s)
+{
+	if (!strcmp(s->arg, "DIR"))
+		return "a folder is wanted";
+	if (!strcmp(s->arg, "INDEX") || !strncmp(s->name, "index", 5) ||
+	    !strcmp(s->name, "backing"))
+		return "the file is accessed at any offset";
+	return !strcmp(s->name, "resume") ? "the file is changed later"
+					  : "standard output is for the result";
+}
+
+/* Returns the argument that the tool gets for text, which is "-". */
+static const char *dash(const struct setting *s, const char *option, const char *text)
+{
+	if (s->dash == SETTING_DASH_INPUT)
+		return must_copy("/dev/stdin"); /* outputs.c compares pointers */
+	if (s->dash != SETTING_DASH_REFUSED || s->optional)
+		return text;
+	die("%s: - is not a standard stream here: %s; give a name, or ./- for a file called -",
+	    option, reason(s));
+}
+
+void setting_standard_output(const struct setting *table, void *input)
+{
+	for (; !SETTING_ENDS(table); table++) {
+		const char **text = (const char **)((char *)input + table->offset);
+
+		if (table->dash == SETTING_DASH_OUTPUT && *text && !strcmp(*text, "-"))
+			*text = NULL;
+	}
+}
+
 void setting_apply(const struct setting *s, const char *option, const char *text, void *input)
 {
 	void *to = (char *)input + s->offset;
 
+	if (text && !strcmp(text, "-") && names_file(s))
+		text = dash(s, option, text);
 	if (s->given)
 		*((bool *)input + s->given) = true;
 	if (s->call)

@@ -11,6 +11,14 @@
 /* Options that print something and end the program. */
 enum setting_answer { SETTING_ACTS, SETTING_HELP, SETTING_USAGE, SETTING_VERSION };
 
+/* The meaning of the argument "-" of an option that names a file or a folder. */
+enum setting_dash {
+	SETTING_DASH_REFUSED,
+	SETTING_DASH_KEPT,   /* the tool reads it */
+	SETTING_DASH_INPUT,  /* standard input, as /dev/stdin */
+	SETTING_DASH_OUTPUT, /* standard output, as without the option */
+};
+
 struct setting {
 	const char *name;     /* without hyphens; NULL: only a letter, or a heading */
 	const char *arg;      /* name of the argument in --help; NULL: no argument */
@@ -33,6 +41,7 @@ struct setting {
 	} real;
 	void (*call)(void *to, const char *option, const char *text); /* reads and stores it */
 
+	enum setting_dash dash;
 	const char *once; /* text that can be given only once: the plural of its noun */
 	bool clear;	  /* clears the flag */
 	bool optional;	  /* the argument is optional; without it, a text is "-" */
@@ -66,5 +75,11 @@ struct setting {
 /* Returns the row with this code, or NULL. */
 const struct setting *setting_find(const struct setting *table, int code);
 
-/* Applies a row to input, the tool's struct; text is NULL without an argument. */
+/*
+ * Applies a row to input, the tool's struct; text is NULL without an argument.  The text "-" ends
+ * the program if the row names a file and cannot be a standard stream.
+ */
 void setting_apply(const struct setting *s, const char *option, const char *text, void *input);
+
+/* Clears the outputs that are "-", after the last option. */
+void setting_standard_output(const struct setting *table, void *input);

@@ -27,7 +27,7 @@ unsigned volumes_value(const char *option, const char *text, const char **names,
 	}
 	list = must_copy(text);
 	while ((name = strsep(&list, ","))) {
-		if (!*name || volumes == max)
+		if (!*name || !strcmp(name, "-") || volumes == max)
 			refuse(option, text, max);
 		names[volumes++ - 1] = name;
 	}

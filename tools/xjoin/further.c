@@ -76,6 +76,10 @@ void then_add(void *settings, const char *name, const char *text)
 			bad(name, text);
 	if (!*t.input || !t.left || t.key == SIZE_MAX)
 		bad(name, text);
+	if (t.index && !strcmp(t.index, "-"))
+		die("%s: index=- is accessed at any offset, so it is not a standard stream: give "
+		    "a name, or ./- for a file called -",
+		    name);
 	set->then[o->nthen++] = t;
 	o->then = set->form.then = set->then;
 }

@@ -81,7 +81,7 @@ const struct setting xjoin_settings[] = {
 	  "f32, f64 with le or be; if repeated, all must be equal",
 	  .call = bkey_add },
 	{ "output", "FILE", "write to FILE, which appears when it is complete", TO(output),
-	  .once = "output files" },
+	  .once = "output files", .dash = SETTING_DASH_OUTPUT },
 	PACKED_SETTINGS(struct settings, opts.run),
 	{ "ordered", "FILE", "write the result in the order of file 1 or 2", TO(opts.ordered),
 	  .choices = ordered_words },

@@ -151,7 +151,7 @@ const struct setting xsort_settings[] = {
 	{ "numeric-sort", NULL, "by value of decimal numbers", .letter = 'n' },
 	{ "random-sort", NULL, "in random order, equal keys together", .letter = 'R' },
 	{ "random-source", "FILE", "read the random bytes from FILE", TO(random_source),
-	  .once = "random sources" },
+	  .once = "random sources", .dash = SETTING_DASH_INPUT },
 	{ "reverse", NULL, "reverse the order", .letter = 'r' },
 	{ "sort", "WORD",
 	  "one of general-numeric (-g), human-numeric (-h), month (-M), numeric (-n), random (-R), "
@@ -176,7 +176,7 @@ const struct setting xsort_settings[] = {
 	  .call = order_add_key, .letter = 'k' },
 	{ "merge", NULL, "merge inputs that are already sorted", TO(merge), .letter = 'm' },
 	{ "output", "FILE", "write to FILE, which may be an input", TO(output),
-	  .once = "output files", .letter = 'o' },
+	  .once = "output files", .letter = 'o', .dash = SETTING_DASH_OUTPUT },
 	{ "stable", NULL, "keep records with equal keys in input order", TO(order.stable),
 	  .letter = 's' },
 	{ "buffer-size", "SIZE",
@@ -225,7 +225,7 @@ const struct setting xsort_settings[] = {
 	{ "split", "FILE",
 	  "cut the result at the records of FILE, which are in order; the parts go to the names of "
 	  "-o, in which %d is their number from 0",
-	  TO(split), .once = "files of splitters" },
+	  TO(split), .once = "files of splitters", .dash = SETTING_DASH_KEPT },
 	{ "splitters", "P",
 	  "do not sort; write P - 1 records, found by sampling, for P parts of about equal size",
 	  TO(splitters), .number = { 1, 1000000 } },

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import getopt
+import itertools
 import json
 import locale
 import os
@@ -156,6 +157,12 @@ def work_of(c: Command) -> Work:
     """Whatever can be refused before there is a cluster, is."""
     if not c.own.get("--output"):
         raise ValueError("-o/--output is needed: the folder of the result")
+    folders = c.own["--output"], c.own.get("--temporary-directory")
+    if "-" in (*folders, *itertools.chain(*c.inputs)):
+        raise ValueError(
+            "-: other machines cannot use a standard stream: give a name, or ./- for a file "
+            "called -"
+        )
     shown = "--progress" in c.own or sys.stderr.isatty()
     c = c._replace(inputs=[list(map(absolute, side)) for side in c.inputs])
     tmpdir, output = c.own.get("--temporary-directory"), absolute(c.own["--output"])
