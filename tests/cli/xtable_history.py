@@ -61,15 +61,23 @@ class Database:
 
     def __init__(self, module, t, alive):
         self.db = __import__(module).connect(":memory:")
-        kinds = {"integer": "bigint", "binary": "double"}
-        names = ", ".join(f'"{c.name}" {kinds.get(c.kind, "varchar")}' for c in t.columns)
-        self.db.execute(f"create table t (n bigint primary key, {names})")
+        if module == "duckdb":
+            self.db.execute("set threads = 1")
+        self.kinds = ["bigint"] + [{"integer": "bigint", "binary": "double"}.get(c.kind, "varchar")
+                                   for c in t.columns]
+        columns = ["n"] + [c.name for c in t.columns]
+        names = [f'"{name}" {kind}' for name, kind in zip(columns, self.kinds)]
+        self.db.execute(f"create table t ({', '.join(names)})")
+        self.lists = module == "duckdb"  # which is slow at single records
         self.insert(t, sorted(alive))
 
     def insert(self, t, rows):
-        marks = ",".join("?" * (len(t.columns) + 1))
         values = [[i] + [stored(c, c.values[i]) for c in t.columns] for i in rows]
-        if values:
+        if values and self.lists:
+            some = ", ".join(f"unnest(?::{k}[])" for k in self.kinds)
+            self.db.execute(f"insert into t select {some}", [list(v) for v in zip(*values)])
+        elif values:
+            marks = ",".join("?" * len(self.kinds))
             self.db.executemany(f"insert into t values ({marks})", values)
 
     def change(self, statement, where, rows):
@@ -260,13 +268,15 @@ class History:
         status = (0, 2) if found == set(some) else (1, 2)
         if not self.changed(["update", "t", "--by", by.name, "--from=from"], None, status):
             return
+        for key in found:
+            changed = [i for i in rows if by.order(by.values[i]) == key]
+            to = ", ".join(f'"{c.name}" = {"null" if v is None else c.literal(v)}'
+                           for c, v in zip(columns, new[key]))
+            for m in self.mirrors:
+                m.change(f"update t set {to}", None, changed)
         for i, values in rows.items():
             for c, v in zip(columns, values):
                 c.values[i] = v
-            for m in self.mirrors:
-                to = ", ".join(f'"{c.name}" = {"null" if v is None else c.literal(v)}'
-                               for c, v in zip(columns, values))
-                m.change(f"update t set {to}", None, [i])
         if rows:
             self.suspect(columns)
 

@@ -14,9 +14,10 @@ import sqlite3
 import subprocess
 import sys
 from xtable_predicates import predicate
-from xtable_values import INFERRED, NAMED, Column
+from xtable_values import INFERRED, NAMED, REALS, Column
 
 XTABLE = os.environ["XTABLE"]
+QUOTED = frozenset(',"\n\r')  # in CSV
 LAYOUTS = ["nsm", "pax", "dsm", "csm"]
 ORDERED = [k for k in INFERRED if k not in ("text", "mixed")]  # whose order is known
 FULL_CELL = ("exceed the payload", "has at most", "does not fit", "more than a cell")
@@ -86,7 +87,7 @@ class Table:
                     c.type = "char(41)"
 
     def field(self, text, null):
-        if self.csv and (any(c in text for c in ',"\n\r') or (text == "" and not null)):
+        if self.csv and (not QUOTED.isdisjoint(text) or (text == "" and not null)):
             return '"' + text.replace('"', '""') + '"'
         return text
 
@@ -95,8 +96,19 @@ class Table:
 
     def lines(self, rows, columns=None):
         shown = self.columns if columns is None else columns
-        return [self.record([self.field(c.show(c.values[i]), c.values[i] is None) for c in shown])
-                for i in rows]
+        rows = list(rows)
+        return [self.record(f) for f in zip(*(self.fields(c, rows) for c in shown))]
+
+    def fields(self, c, rows):
+        """The fields of a column; each value is spelled once."""
+        out = []
+        for v in (c.values[i] for i in rows):
+            key = repr(v) if c.kind in REALS else v  # -0 is another spelling
+            text = c.spelled.get(key)
+            if text is None:
+                text = c.spelled[key] = self.field(c.show(v), v is None)
+            out.append(text)
+        return out
 
     def headers(self, columns=None):
         shown = self.columns if columns is None else columns

@@ -68,6 +68,7 @@ class Column:
         self.kind = r.choice(kinds)
         self.type = None
         self.places = 0
+        self.spelled = {}  # fields of values
         nulls = r.choice([0, 0, 0.1, 0.5])
         make = getattr(self, self.kind)(r)
         self.values = [None if r.random() < nulls else make() for _ in range(n)]
