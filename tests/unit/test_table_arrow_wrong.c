@@ -179,30 +179,41 @@ static bool pointers(void)
 
 static bool schemas(void)
 {
-	static const char *const formats[] = { NULL,	 "",   "t",  "ts",  "d:",
-					       "d:99,1", "w:", "+l", "w:-1" };
+	static const char *const formats[] = { NULL,
+					       "",
+					       "t",
+					       "ts",
+					       "d:",
+					       "d:99,1",
+					       "w:",
+					       "+l",
+					       "w:-1",
+					       "w:4294967300",
+					       "d:4294967300,2",
+					       "d:4,2,4294967424" };
+	const unsigned n = sizeof(formats) / sizeof(*formats);
 	unsigned wrong = 0;
 	bool refused_it;
 
 	for (unsigned k = 0; k < 10; k++)
-		for (unsigned what = 0; what < 13; what++) {
+		for (unsigned what = 0; what < n + 4; what++) {
 			struct made m;
 			struct ArrowSchema *s;
 
 			make(&m);
 			s = k < 8 ? &m.s.schemas[k] : k == 8 ? &m.years_schema : &m.s.root;
-			if (what < 9)
+			if (what < n)
 				s->format = formats[what];
-			else if (what == 9)
+			else if (what == n)
 				s->n_children = s->n_children ? 0 : 1;
-			else if (what == 10)
+			else if (what == n + 1)
 				s->children = NULL;
-			else if (what == 11)
+			else if (what == n + 2)
 				s->dictionary = s->dictionary ? NULL : &m.words_schema;
 			else
 				s->n_children = -1;
 			wrong += !right_or_error(&m, &refused_it);
-			if (what < 9 && !refused_it)
+			if (what < n && !refused_it)
 				wrong++;
 		}
 	return !wrong;

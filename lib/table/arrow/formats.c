@@ -42,19 +42,21 @@ static uint32_t digits_bytes(int digits)
 
 static bool decimal(const char *format, struct sp__arrow_format *f)
 {
-	int digits, scale, bits = 128, kept;
+	long long digits, scale, bits = 128; /* a number that is too large is the largest one */
+	int kept;
 	char end;
-	int n = sscanf(format, "d:%d,%d%c%d%c", &digits, &scale, &end, &bits, &end);
+	int n = sscanf(format, "d:%lld,%lld%c%lld%c", &digits, &scale, &end, &bits, &end);
 
 	if ((n != 2 && (n != 4 || end != ',')) || digits < 1 || digits > POWER_MAX ||
 	    scale < -POWER_MAX || scale > POWER_MAX ||
 	    (bits != 32 && bits != 64 && bits != 128 && bits != 256))
 		return false;
-	kept = scale < 0 ? 0 : scale > SP__DEC_PLACES ? SP__DEC_PLACES : scale;
+	kept = scale < 0 ? 0 : scale > SP__DEC_PLACES ? SP__DEC_PLACES : (int)scale;
 	*f = (struct sp__arrow_format){ .form = SP__ARROW_DECIMAL,
 					.bytes = (uint32_t)bits / 8,
-					.power = kept - scale };
-	f->type = (struct sp__value_type){ 'd', (uint8_t)kept, digits_bytes(digits + f->power) };
+					.power = kept - (int)scale };
+	f->type =
+		(struct sp__value_type){ 'd', (uint8_t)kept, digits_bytes((int)digits + f->power) };
 	return true;
 }
 
@@ -89,13 +91,13 @@ static bool time_format(const char *format, struct sp__arrow_format *f)
 
 static bool bytes_format(const char *format, struct sp__arrow_format *f)
 {
-	unsigned n;
+	long long n;
 	char end;
 
-	if (sscanf(format, "w:%u%c", &n, &end) != 1 || n > INT32_MAX)
+	if (sscanf(format, "w:%lld%c", &n, &end) != 1 || n < 0 || n > INT32_MAX)
 		return false;
 	*f = (struct sp__arrow_format){
-		.form = SP__ARROW_FIXED, .bytes = n, .type = { 't', 0, 4 }, .kept = "Z"
+		.form = SP__ARROW_FIXED, .bytes = (uint32_t)n, .type = { 't', 0, 4 }, .kept = "Z"
 	};
 	return true;
 }
