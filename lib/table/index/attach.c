@@ -43,6 +43,22 @@ int sp__tableindex_refuse(const struct sp__tablefile *f, uint32_t column, const 
 	return code;
 }
 
+int sp__tableindex_number(const struct sp__index *ix, const struct sp__tablefile *f,
+			  uint32_t column, const char *path, uint64_t record, uint64_t *least,
+			  struct sp_errinfo *err)
+{
+	const bool strange = record >= ix->header.table_records;
+	char reason[100];
+
+	if (!strange && record >= *least) {
+		*least = record + 1;
+		return 0;
+	}
+	snprintf(reason, sizeof(reason), "does not fit the table: it %s record %llu",
+		 strange ? "has the unknown" : "repeats", (unsigned long long)record);
+	return sp__tableindex_refuse(f, column, path, SP_ECORRUPT, reason, err);
+}
+
 int sp__tableindex_misfit(const struct sp__tablefile *f, uint32_t column, const char *path,
 			  uint64_t record, struct sp_errinfo *err)
 {

@@ -36,6 +36,7 @@ struct byindex {
 	struct sp_run_opts sorting;
 	struct sp__entrysort sort; /* of record numbers */
 	uint64_t left;		   /* of the limit */
+	uint64_t least;		   /* number that can be the next one */
 };
 
 /* An empty bound has an address, too. */
@@ -127,7 +128,10 @@ static int next(void *byindex, uint64_t *record)
 		if (rc < 0)
 			return sp__err(b->to.err, rc, "scan", b->file->path, -1);
 		*record = match.offset;
-		rc = sp__tombstones_exists(b->file, *record, b->to.err);
+		rc = sp__tableindex_number(&b->index, b->file, b->range.column, b->by->path,
+					   *record, &b->least, b->to.err);
+		if (!rc)
+			rc = sp__tombstones_exists(b->file, *record, b->to.err);
 	}
 	b->left--;
 	return rc < 0 ? rc : SP_READY;

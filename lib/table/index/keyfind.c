@@ -126,6 +126,7 @@ static int take_found(struct sp__keyfind *k)
 static int begin_key(struct sp__keyfind *k)
 {
 	k->exists = false;
+	k->least = 0;
 	if (!k->queue[k->head].impossible)
 		return take_found(k);
 	k->step = SP__FIND_APPENDED;
@@ -148,21 +149,24 @@ static int end_key(struct sp__keyfind *k)
 	return rc;
 }
 
-/* Takes the next number of the oldest key.  False: the step has no more. */
-static bool take_number(struct sp__keyfind *k, uint64_t *record)
+/* Takes the next number of the oldest key.  Returns SP_READY, SP_END of the step, or an error. */
+static int take_number(struct sp__keyfind *k, uint64_t *record)
 {
+	const struct sp__keyfind_opts *o = &k->opts;
 	const struct sp__bytes *key = &k->queue[k->head].key;
 
 	if (k->step == SP__FIND_MATCHES && k->next < k->found.n) {
 		*record = k->found.matches[k->next++].offset;
-		return true;
+		return sp__tableindex_number(&k->index, o->file, o->column, o->path, *record,
+					     &k->least, o->err)
+			       ?: SP_READY;
 	}
 	if (k->step == SP__FIND_APPENDED &&
 	    sp__appended_is(&k->appended, k->next, key->data, key->bytes)) {
 		*record = k->appended.list[k->next++].record;
-		return true;
+		return SP_READY;
 	}
-	return false;
+	return SP_END;
 }
 
 /* Goes on to the next leaf, to appended records, or to the end of the key. */
@@ -191,10 +195,13 @@ int sp__keyfind_next(void *keyfind, uint64_t *record)
 				return SP_END;
 			if (!rc)
 				rc = begin_key(k);
-		} else if (take_number(k, record)) {
+			continue;
+		}
+		rc = take_number(k, record);
+		if (rc == SP_READY) {
 			rc = sp__tombstones_exists(k->opts.file, *record, k->opts.err);
 			k->exists |= rc > 0;
-		} else {
+		} else if (rc == SP_END) {
 			rc = go_on(k);
 		}
 	}

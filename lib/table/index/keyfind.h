@@ -43,7 +43,8 @@ struct sp__keyfind {
 	bool keys_end;
 	/* Of the oldest key: the matches of a leaf, then appended records. */
 	struct sp__found found;
-	size_t next; /* of found.matches, or of the appended keys */
+	size_t next;	/* of found.matches, or of the appended keys */
+	uint64_t least; /* number that can be the next one of found.matches */
 	enum { SP__FIND_KEY, SP__FIND_MATCHES, SP__FIND_APPENDED } step;
 	bool exists; /* a record has the oldest key */
 	uint64_t keys, keys_found;
