@@ -463,7 +463,7 @@ run-nightly: export SP_TEST_TIMEOUT ?= 14400
 run-nightly: all $(TEST_PROGRAMS) $(LOCALES) $(PY_READY)
 	$(Q)$(RUN_ENV) $(B)/tests/unit/test_table_predict all
 	$(RUN) tests/cli/xtable-random.bats tests/fault/xtable.t
-# Cells, indexes, schemas and superblocks of tables, and texts of schemas, with right checksums.
+# Cells, indexes, schemas and superblocks of tables, with right checksums; texts of schemas, and streams of Arrow.
 MUTATIONS ?= 1500
 MUTATED := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_table_*.c tests/fuzz/fuzz_schema_*.c)))
 run-mutations: $(MUTATED) $(addprefix $(B)/bin/,mmap-cube xindex)
