@@ -39,6 +39,9 @@
 #define RUN_PAGES_BUFFERED 4
 #define RUN_PAGES_MIN 1
 #define RANGES_FEW 3
+/* So few workers end at about the same time with two ranges each. */
+#define WORKERS_FEW 4
+#define RUN_PAGES_FEW 32
 /* The share of the result that can wait in buffers. */
 #define BUFFERED_SHARE 2
 /* Share of the planned memory that is not used in addition to the arena: for the streams. */
@@ -165,6 +168,8 @@ static size_t plan_ranges(const struct inputs *in, unsigned k, struct sp__divisi
 	size_t range = sp__min(in->bytes / k / RANGES_EACH, RANGE_WANTED), max;
 
 	range = sp__max(sp__max(range, RANGE_MIN), in->bytes / RANGES_MAX);
+	if (d->announces && k <= WORKERS_FEW)
+		range = sp__max(range, sp__min(RUN_PAGES_FEW * run_page, in->bytes / k / 2));
 	range = sp__max(range, sp__min((d->announces ? RUN_PAGES : RUN_PAGES_BUFFERED) * run_page,
 				       in->bytes / k / RANGES_FEW));
 	range = sp__max(range, RUN_PAGES_MIN * run_page);
