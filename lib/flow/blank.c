@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds blank lines in batches of CSV records and skips them (blank.h). */
+/* Finds blank lines in batches of records and skips them (blank.h). */
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
+#include <string.h>
 #include "flow/blank.h"
 #include "rec/key.h"
 
@@ -61,8 +62,10 @@ void sp__blank_put(struct sp__blank *b, const struct sp_recfmt *f, const struct 
 	if (at == end)
 		return;
 	b->decided = true;
-	b->remove = sp__csv_field_end(at, sp__rec_end(f, at, (size_t)(end - at)) - 1,
-				      f->separator)[0] == f->separator;
+	end = sp__rec_end(f, at, (size_t)(end - at)) - 1;
+	b->remove = f->kind == SP_REC_CSV
+			    ? sp__csv_field_end(at, end, f->separator)[0] == f->separator
+			    : memchr(at, f->separator, (size_t)(end - at)) != NULL;
 }
 
 bool sp__blank_next(struct sp__blank *b, const struct sp_recfmt *f, struct sp_batch *batch)

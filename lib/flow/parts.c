@@ -147,7 +147,7 @@ static int compare_headers(const struct sp__parts *p, size_t i, size_t first,
 static int take_header(struct sp__parts *p, size_t i, size_t *first, const struct sp__scan *scan)
 {
 	struct input *in = &p->inputs[i];
-	const bool mark = p->opts.format.kind == SP_REC_CSV && sp__scan_marked(scan);
+	const bool mark = sp__scan_marked(scan);
 	struct sp_batch header, records;
 	int rc = 0;
 
@@ -191,7 +191,8 @@ static int look(struct sp__parts *p, size_t i, int fd, size_t *first)
 	o.stream.whole = false;
 	if (i && o.header_first)
 		o.header_records = 0;
-	if (!p->inputs[i].bytes || (o.format.kind != SP_REC_CSV && !o.header_records))
+	if (!p->inputs[i].bytes ||
+	    (o.format.kind != SP_REC_CSV && !o.header_records && !o.drop_mark && !o.remove_blank))
 		return 0;
 	rc = sp__scan_open(&scan, &o);
 	if (rc < 0)

@@ -201,7 +201,8 @@ static int open_input(struct sp__scan *s)
 	if (rc < 0)
 		return rc;
 	o.sim_file += (unsigned)s->input;
-	o.drop_mark = s->opts.format.kind == SP_REC_CSV && (!s->opts.part || !s->opts.part->from);
+	o.drop_mark = (s->opts.format.kind == SP_REC_CSV || s->opts.drop_mark) &&
+		      (!s->opts.part || !s->opts.part->from);
 	if (!s->input)
 		o.ahead = s->opts.ahead;
 	o.limited = s->opts.part;
@@ -501,6 +502,11 @@ void sp__scan_header(const struct sp__scan *s, struct sp_batch *header)
 uint64_t sp__scan_blank_lines(const struct sp__scan *s)
 {
 	return s->blank.removed;
+}
+
+uint64_t sp__scan_blank_bytes(const struct sp__scan *s)
+{
+	return s->blank.bytes;
 }
 
 bool sp__scan_removes_blank(const struct sp__scan *s)

@@ -57,7 +57,8 @@ struct sp__scan_opts {
 	 */
 	uint64_t *checksums;
 	const struct sp_keyset *keys;	  /* that records must fit (sp_key.checked), or NULL */
-	bool remove_blank;		  /* CSV of several columns: remove blank lines */
+	bool remove_blank;		  /* of several columns: remove blank lines */
+	bool drop_mark;			  /* of lines, too, as of CSV.  Not any_order */
 	const struct sp__scan_part *part; /* NULL: whole inputs */
 	/* NULL, or for each input: the offset to which it is read; 0: its end.  Not any_order. */
 	const uint64_t *lengths;
@@ -78,14 +79,15 @@ int sp__scan_fd(const struct sp__scan *scan);
 /* next() of a struct sp__iter. */
 SP_MUST_CHECK int sp__scan_next(void *scan, struct sp_batch *batch);
 /*
- * Returns the header, complete once next() has returned a batch or SP_END.  For CSV it begins with
- * the byte order mark of the first input, if any, even if no record is a header.
+ * Returns the header, complete once next() has returned a batch or SP_END.  If marks are
+ * dropped, it begins with the byte order mark of the first input, if any, even if no record is a header.
  */
 void sp__scan_header(const struct sp__scan *scan, struct sp_batch *header);
 /* True if the first input begins with a byte order mark; known with its first batch or its end. */
 bool sp__scan_marked(const struct sp__scan *scan);
 uint64_t sp__scan_bytes(const struct sp__scan *scan);	    /* read so far */
-uint64_t sp__scan_blank_lines(const struct sp__scan *scan); /* removed so far */
+uint64_t sp__scan_blank_lines(const struct sp__scan *scan); /* removed so far, ... */
+uint64_t sp__scan_blank_bytes(const struct sp__scan *scan); /* ... and their bytes */
 /* True if blank lines of the current input are removed; known with its first batch. */
 bool sp__scan_removes_blank(const struct sp__scan *scan);
 /* Total bytes that all batches must have had; valid at the end. */

@@ -11,6 +11,8 @@
 
 /* Maximum bytes of a name in a message. */
 #define SHOWN_BYTES 64
+/* Maximum bytes of the name cN of a column without a name, with the end of the text. */
+#define NUMBERED_BYTES 22
 
 static void init_cut(struct sp__cut *cut, const struct sp_recfmt *f, int separator)
 {
@@ -46,6 +48,8 @@ static void copy_names(const struct sp__cut *cut, const struct sp__fields *field
 			text = (char *)sp__csv_unquote(p, end, (unsigned char *)text);
 		else
 			text = mempcpy(text, p, fields->at[i].n);
+		if (text == names[i])
+			text += sprintf(text, "c%zu", i + 1);
 		*text++ = '\0';
 	}
 }
@@ -60,7 +64,8 @@ int sp__header_names(const struct sp_recfmt *f, int separator, const struct sp_b
 	init_cut(&cut, f, separator);
 	rc = split(&cut, record, &fields);
 	*n = fields.n;
-	*names = rc ? NULL : malloc(fields.n * sizeof(**names) + record->bytes + fields.n + 1);
+	*names = rc ? NULL
+		    : malloc(fields.n * (sizeof(**names) + NUMBERED_BYTES) + record->bytes + 1);
 	if (*names)
 		copy_names(&cut, &fields, *names);
 	free(fields.at);

@@ -144,6 +144,8 @@ void sp__tableload_note_io(const struct sp__tableload *l)
 	struct sp_table_stats *st = l->stats;
 
 	st->input_bytes = l->source.bytes;
+	st->blank_lines = l->source.blank_lines;
+	st->empty_inputs = l->source.empty_inputs;
 	sp__env_note_io(&st->run, &l->source.io);
 	sp__env_note_io(&st->run, &l->file->io);
 	sp__tablewriter_note(l->writer, &st->run);

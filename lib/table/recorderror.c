@@ -11,6 +11,13 @@
 
 #define TEXT_SHOWN 40 /* bytes of a field in a message */
 
+/* True if blank lines have been skipped. */
+static bool skips_blank(const struct sp__tableload *l)
+{
+	return l->source.blank_lines || (l->parts && sp__parts_blank_lines(l->parts)) ||
+	       (l->source.scan && sp__scan_blank_lines(l->source.scan));
+}
+
 /* Writes where an error is: a line of an input, or a record. */
 static void put_place(const struct sp__tableload *l, const struct sp__textchunk_error *e, char *to,
 		      size_t bytes)
@@ -20,7 +27,8 @@ static void put_place(const struct sp__tableload *l, const struct sp__textchunk_
 	if (l->chunk_opts.record_bytes)
 		snprintf(to, bytes, "record %" PRIu64, l->lines + e->record);
 	else
-		snprintf(to, bytes, "line %" PRIu64, l->lines + header + e->line + 1);
+		snprintf(to, bytes, "line %" PRIu64 "%s", l->lines + header + e->line + 1,
+			 skips_blank(l) ? ", blank ones not counted" : "");
 }
 
 /* Describes a value that does not fit its column. */
@@ -82,7 +90,7 @@ int sp__tableload_chunk_error(struct sp__tableload *l, const struct sp__textchun
 	const struct sp__textchunk_error *e = &c->error;
 	const struct sp__table_schema *s = &l->file->schema;
 	const char *input = l->source.opts.inputs[l->input];
-	char place[48];
+	char place[80];
 
 	put_place(l, e, place, sizeof(place));
 	if (e->rc == SP_EBUDGET)

@@ -528,6 +528,6 @@ bool sp__tableload_records_exact(const struct sp__tableload *l)
 {
 	const bool cut = l->source.no_newline && l->file->schema.style.cr;
 
-	return !l->inexact && !l->source.no_newlines && l->other_ends == cut &&
-	       (l->last_other || !cut);
+	return !l->inexact && !l->source.marked && !l->source.blank_lines &&
+	       !l->source.no_newlines && l->other_ends == cut && (l->last_other || !cut);
 }

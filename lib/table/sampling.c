@@ -250,6 +250,12 @@ void sp__tableload_tell_types(const struct sp__tableload *l)
 	const struct sp__table_schema *s = l->file ? &l->file->schema : &l->resolved.schema;
 	char type[SP__VALUE_TYPE_TEXT + 1], text[SP__COLUMN_NAME_MAX + 256];
 
+	if (l->opts->note && l->resolved.last_named) {
+		snprintf(text, sizeof(text),
+			 "the last column has no name in the header: its name is '%s'",
+			 s->columns[s->n - 1].name);
+		l->opts->note(l->opts->note_arg, text);
+	}
 	for (uint32_t i = 0; l->opts->note && l->resolved.notes && i < s->n; i++) {
 		const struct sp__table_column *c = &s->columns[i];
 

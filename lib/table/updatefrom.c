@@ -46,17 +46,23 @@ struct from {
 	struct sp__tableupdate update;
 };
 
+/* Returns the number of the line, with the blank ones that have been skipped. */
+static uint64_t line_of(const struct from *f)
+{
+	return f->line + (f->source.scan ? sp__scan_blank_lines(f->source.scan) : 0);
+}
+
 static int wrong(const struct from *f, const char *reason)
 {
-	return sp__errf(f->err, SP_EFORMAT, "update", f->input, -1, "line %" PRIu64 ": %s", f->line,
-			reason);
+	return sp__errf(f->err, SP_EFORMAT, "update", f->input, -1, "line %" PRIu64 ": %s",
+			line_of(f), reason);
 }
 
 /* Says in which line an error is. */
 static int wrong_value(const struct from *f, int rc, const struct sp_errinfo *own)
 {
 	return sp__errf(f->err, rc == SP_ESYNTAX ? SP_EFORMAT : rc, "update", f->input, -1,
-			"line %" PRIu64 ": %s", f->line,
+			"line %" PRIu64 ": %s", line_of(f),
 			own->text[0] ? own->text : sp_strerror(rc));
 }
 
@@ -164,7 +170,7 @@ static int take_key(struct from *f)
 		rc = sp__key_set_add(&f->keys, text.p, text.n, &number, &own);
 	if (rc > 0)
 		return sp__errf(f->err, SP_EFORMAT, "update", f->input, -1,
-				"line %" PRIu64 ": the key '%.*s' is there twice", f->line,
+				"line %" PRIu64 ": the key '%.*s' is there twice", line_of(f),
 				(int)sp__min(text.n, SHOWN), text.p);
 	return rc ? wrong_value(f, rc, &own) : 0;
 }
@@ -370,6 +376,7 @@ int sp_table_update_from(struct sp_table *t, const char *by, const char *index, 
 	}
 	f.stats->records_written = f.stats->records_matched;
 	f.stats->input_bytes = f.source.bytes;
+	f.stats->blank_lines = f.source.blank_lines;
 	f.stats->cells_read += t->file.cells_read;
 	sp__table_note_change(&t->file, f.stats);
 	sp__tablefile_note(&t->file, &f.stats->run);

@@ -434,3 +434,65 @@ stored()
 	"$xtable" scan v | tail -n 2 | diff - <(tail -n 2 in)
 	[[ $("$xtable" scan v --agg 'count(a)') == *'"1"' ]]
 }
+
+@test "byte order marks, blank lines and empty files of load, append and update are skipped" {
+	local mark=$'\xef\xbb\xbf' rows=$'a\tb\n1\t2\n3\t4\n5\t6'
+
+	printf 'a\tb\n1\t2\n\n3\t4\n\n' >p
+	printf '%sa\tb\n5\t6\n' "$mark" >q
+	printf '%sa\tb\n5\t6\n\n' "$mark" | tr '\n' '\r' | sed 's/\r/\r\n/g' >r
+	: >empty
+	printf '%s' "$mark" >marked
+	for inputs in 'p q' 'empty p marked q' 'p q empty' 'p empty - marked'; do
+		rm -f t
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr "$xtable" load t -t$'\t' --header $inputs <q
+		[ "$("$xtable" scan t | tr -d '\r')" = "$rows" ]
+		[[ $stderr == *'blank lines skipped'* ]]
+		[[ $inputs != *empty* || $stderr == *' empty file'*' skipped'* ]]
+	done
+	run -0 --separate-stderr "$xtable" load crlf -t$'\t' --header r
+	[ "$("$xtable" scan crlf)" = $'a\tb\r\n5\t6\r' ]
+	[[ $stderr == *'r: 1 blank line skipped'* ]]
+	# one byte at a time
+	{ for ((i = 0; i < $(wc -c <q); i++)); do dd if=q bs=1 skip=$i count=1 2>/dev/null; done; } |
+		"$xtable" load u -t$'\t' --header
+	"$xtable" scan u | cmp - <(tail -c +4 q)
+	for file in empty marked; do
+		run -2 "$xtable" load v --csv --header $file
+		[[ $output == *"$file: is empty: name the columns"* ]]
+		"$xtable" append t $file
+	done
+	[ "$("$xtable" scan t)" = "$rows" ]
+	run -0 "$xtable" append t empty p q
+	[[ $output == *'2 blank lines skipped'*'1 empty file skipped'* ]]
+	printf '%sa\tb\n\n1\t9\n\n' "$mark" >u1
+	run -0 "$xtable" update t --by=a --from=u1
+	[[ $output == *'u1: 2 blank lines skipped'* ]]
+	[ "$("$xtable" get t 0 | tr -d '\r')" = $'1\t9' ]
+	printf '5\tx\n' >>u1
+	run -2 "$xtable" update t --by=a --from=u1
+	[[ $output == *'u1: line 5: column b'* ]]
+	printf '%s1,2\n\n3\n' "$mark" >v5
+	run -2 "$xtable" load w --csv v5
+	[[ $output == *'v5: line 2, blank ones not counted: 1 field, too few' ]]
+	printf 'k\n1\n\n' >w6
+	run -0 --separate-stderr "$xtable" load w --csv --header w6
+	[ -z "$stderr" ]
+	"$xtable" scan w | cmp - w6
+}
+
+@test "a column without a name is cN, the last one only if it has values" {
+	printf 'a,,b,\n1,2,3,4\n' >in
+	run -0 --separate-stderr "$xtable" load t --csv --header in
+	[[ $stderr == *"the last column has no name in the header: its name is 'c4'"* ]]
+	[ "$("$xtable" scan t --columns=c4,c2 | tail -n 1)" = 4,2 ]
+	printf 'a,b,\n1,2,\n' >in2
+	run -0 --separate-stderr "$xtable" load u --csv --header in2
+	[ -z "$stderr" ]
+	"$xtable" scan u | cmp - in2
+	[ "$("$xsort" --csv --header -k c4 in | tail -n 1)" = 1,2,3,4 ]
+	[ "$("$xjoin" --csv --header -1 c4 -2 b in <(printf 'b\n4\n') | tail -n 1)" = 4,1,2,3 ]
+	"$xindex" build --csv --header -k c2 -o ix in
+	[ "$("$xindex" lookup ix 2)" = 1,2,3,4 ]
+}

@@ -49,6 +49,8 @@ int command_update(struct config *c)
 		rc = sp_table_update(c->table, &choice, c->set, c->nset, &st, &err);
 	if (rc)
 		die_of(rc, &err);
+	if (c->from)
+		say_skipped(&c->from, 1, &st);
 	say_changed(c, "updated", &st);
 	return end_command(c, "update", &st);
 }
@@ -80,6 +82,8 @@ int command_append(struct config *c)
 	rc = sp_table_append(c->table, inputs, n, &st, &err);
 	if (rc)
 		die_of(rc, &err);
-	say_inexact(inputs[0], &st);
+	say_skipped(inputs, n, &st);
+	if (!st.blank_lines)
+		say_inexact(inputs[0], &st);
 	return end_command(c, "append", &st);
 }

@@ -2,6 +2,7 @@
 /*
  * Commands that make tables or read their text: load, create, convert and schema.
  */
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "xtable.h"
@@ -34,6 +35,16 @@ void say_inexact(const char *input, const struct sp_table_stats *st)
 		    quote_file(input));
 }
 
+void say_skipped(const char *const *inputs, size_t n, const struct sp_table_stats *st)
+{
+	if (st->blank_lines)
+		msg("warning: %s%s: %" PRIu64 " blank line%s skipped", quote_file(inputs[0]),
+		    n > 1 ? " and others" : "", st->blank_lines, st->blank_lines == 1 ? "" : "s");
+	if (st->empty_inputs && n > 1)
+		msg("warning: %" PRIu64 " empty file%s skipped", st->empty_inputs,
+		    st->empty_inputs == 1 ? "" : "s");
+}
+
 /* Prints a sentence about a column: struct sp_table_load_opts.note. */
 static void say_note(void *config, const char *text)
 {
@@ -57,7 +68,8 @@ int command_load(struct config *c)
 	rc = sp_table_load(c->operands.text[0], inputs, n, &c->load, &st, &err);
 	if (rc)
 		die_of(rc, &err);
-	if (!c->noted)
+	say_skipped(inputs, n, &st);
+	if (!c->noted && !st.blank_lines)
 		say_inexact(inputs[0], &st);
 	if (c->common.stats) {
 		c->run.trace_path = c->run.trace_tasks_path = NULL;

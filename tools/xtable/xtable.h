@@ -83,6 +83,8 @@ int end_command(struct config *c, const char *command, const struct sp_table_sta
 size_t inputs_of(const struct config *c, unsigned first, const char *const **inputs);
 /* Warns if a scan does not give back the bytes of the inputs, of which this is the first. */
 void say_inexact(const char *input, const struct sp_table_stats *st);
+/* Warns about blank lines and empty files that were skipped. */
+void say_skipped(const char *const *inputs, size_t n, const struct sp_table_stats *st);
 
 /* Opens c->wanted: the operands from the second on, or the file of --keys. */
 void open_wanted(struct config *c);

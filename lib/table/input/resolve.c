@@ -11,7 +11,6 @@
 #include <string.h>
 #include <inttypes.h>
 #include "base/err.h"
-#include "base/utf8mark.h"
 #include "rec/key.h"
 #include "table/input/resolve.h"
 #include "table/schema/columntext.h"
@@ -38,7 +37,17 @@ static int add(struct sp__table_schema *s, const char *name, size_t n)
 	return sp__table_schema_add(s, name, n, &none);
 }
 
-/* Adds the names of the header; *trailing: a separator follows the last one. */
+/* True if a column has values in the sample. */
+static bool has_values(const struct sp__resolve_opts *o, uint32_t column)
+{
+	return o->sample && column < o->sample->fields &&
+	       o->sample->inference.columns[column].values;
+}
+
+/*
+ * Adds the names of the header; *trailing: a separator follows the last one.  An empty last name is
+ * that of a column if this has values.
+ */
 static int add_header(struct sp__table_schema *s, const struct sp__resolve_opts *o, bool *trailing)
 {
 	const bool csv = o->format == SP_TABLE_CSV;
@@ -46,9 +55,6 @@ static int add_header(struct sp__table_schema *s, const struct sp__resolve_opts 
 	char *name = malloc(o->header.bytes);
 	int rc = name ? 0 : -ENOMEM;
 
-	if (o->header.bytes > SP__UTF8_MARK_BYTES && csv &&
-	    !memcmp(p, SP__UTF8_MARK, SP__UTF8_MARK_BYTES))
-		p += SP__UTF8_MARK_BYTES;
 	end -= end > p && end[-1] == '\r';
 	for (; !rc; p = stop + 1) {
 		size_t n;
@@ -56,7 +62,7 @@ static int add_header(struct sp__table_schema *s, const struct sp__resolve_opts 
 		stop = csv ? sp__csv_field_end(p, end, o->separator)
 			   : sp__find_byte(p, end, o->separator);
 		n = (size_t)(stop - p);
-		*trailing = s->n && !n && stop == end;
+		*trailing = s->n && !n && stop == end && !has_values(o, s->n);
 		if (*trailing)
 			break;
 		if (csv)
@@ -171,6 +177,15 @@ static int make_columns(struct sp__table_schema *s, const struct sp__resolve_opt
 	return rc ? fail(o, err, rc) : 0;
 }
 
+/* True if the last name of the header is empty, after another one. */
+static bool ends_with_separator(const struct sp__resolve_opts *o)
+{
+	size_t n = o->has_header && o->header.bytes ? o->header.bytes - 1 : 0;
+
+	n -= n && o->header.data[n - 1] == '\r';
+	return n && o->header.data[n - 1] == o->separator;
+}
+
 /* Returns 0 or -ENOMEM. */
 static int set_style(struct sp__resolved *r, const struct sp__resolve_opts *o, bool trailing)
 {
@@ -178,6 +193,7 @@ static int set_style(struct sp__resolved *r, const struct sp__resolve_opts *o, b
 	struct sp__table_style *style = &r->schema.style;
 	const uint32_t n = r->schema.n;
 
+	r->last_named = ends_with_separator(o) && !trailing;
 	style->format = o->format;
 	style->separator = o->separator;
 	style->header = o->has_header;

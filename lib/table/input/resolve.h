@@ -34,6 +34,7 @@ struct sp__resolved {
 	/* Of each column: which values contradict the inference from a part of the records. */
 	enum sp__textchunk_check *checks;
 	enum sp__infer_note *notes;
+	bool last_named; /* the last column has values, and an empty name in the header */
 };
 
 /* Returns 0; SP_ESYNTAX with the reason; or -ENOMEM.  The caller frees r in any case. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/utf8mark.h"
 #include "base/whole.h"
 #include "table/input/source.h"
 
@@ -42,6 +43,8 @@ static int open_scan(struct sp__tablesource *s)
 					 .ninputs = 1,
 					 .header_records = s->opts.header,
 					 .separator = s->opts.format.separator,
+					 .remove_blank = s->opts.format.kind != SP_REC_FIXED,
+					 .drop_mark = s->opts.format.kind != SP_REC_FIXED,
 					 .stream = sp__env_reading(s->env),
 					 .waits = &s->waits,
 					 .err = s->err };
@@ -66,10 +69,13 @@ static void note_end(struct sp__tablesource *s)
 	uint64_t added;
 
 	sp__scan_header(s->scan, &header);
-	added = sp__scan_owed(s->scan) + header.bytes - sp__scan_bytes(s->scan);
+	added = sp__scan_owed(s->scan) + header.bytes + sp__scan_blank_bytes(s->scan) -
+		sp__scan_bytes(s->scan);
 	s->no_newlines |= s->no_newline;
 	s->no_newline = added != 0;
 	s->bytes += sp__scan_bytes(s->scan);
+	s->blank_lines += sp__scan_blank_lines(s->scan);
+	s->empty_inputs += sp__scan_bytes(s->scan) == sp__utf8_mark(header.data, header.bytes);
 	note_io(s);
 }
 
@@ -85,20 +91,38 @@ void sp__tablesource_close(struct sp__tablesource *s)
 	sp__bytes_release(&s->header, NULL);
 }
 
-/* Keeps the header of the first input as soon as it is known, and compares the others with it. */
+/* Removes the mark from a header, and notes it. */
+static void drop_mark(struct sp__tablesource *s, struct sp_batch *header)
+{
+	const size_t mark = sp__utf8_mark(header->data, header->bytes);
+
+	header->data += mark;
+	header->bytes -= mark;
+	s->marked |= mark > 0;
+}
+
+/*
+ * Keeps the header of the first input that is not empty as soon as it is known, and compares the
+ * others with it.
+ */
 static int note_header(struct sp__tablesource *s)
 {
 	struct sp_batch header = { NULL, 0 };
 
 	sp__scan_header(s->scan, &header);
-	if (s->header_known && s->input && s->opts.header &&
+	drop_mark(s, &header);
+	if (!header.bytes)
+		return 0;
+	if (s->header_known && s->input != s->header_input &&
 	    (header.bytes != s->header.bytes ||
 	     memcmp(header.data, s->header.data, header.bytes) != 0))
 		return sp__errf(s->err, SP_EFORMAT, "load", s->opts.inputs[s->input], -1,
-				"its header differs from that of %s", s->opts.inputs[0]);
+				"its header differs from that of %s",
+				s->opts.inputs[s->header_input]);
 	if (s->header_known)
 		return 0;
 	s->header_known = true;
+	s->header_input = s->input;
 	return sp__bytes_set(&s->header, header.data, header.bytes, NULL)
 		       ? sp__err(s->err, -ENOMEM, "allocate", NULL, -1)
 		       : 0;
@@ -158,7 +182,7 @@ int sp__tablesource_rewind(struct sp__tablesource *s)
 		(void)lseek(STDIN_FILENO, s->begin, SEEK_SET);
 	s->input = 0;
 	s->ended = s->no_newline = s->no_newlines = false;
-	s->bytes = 0;
+	s->bytes = s->blank_lines = s->empty_inputs = 0;
 	return 0;
 }
 
@@ -173,6 +197,8 @@ int sp__tablesource_divide(struct sp__tablesource *s, uint64_t part_bytes,
 					.ninputs = s->opts.n,
 					.header_records = s->opts.header,
 					.separator = s->opts.format.separator,
+					.remove_blank = s->opts.format.kind != SP_REC_FIXED,
+					.drop_mark = s->opts.format.kind != SP_REC_FIXED,
 					.stream = sp__env_reading(s->env),
 					.err = s->err };
 	opts->stream.chunk_bytes = sp__min(opts->stream.chunk_bytes, SP__PART_MIN_BYTES);
@@ -213,7 +239,11 @@ int sp__tablesource_end_parts(struct sp__tablesource *s, struct sp__parts *parts
 		rc = note_newline(s, s->opts.inputs[i], sp__parts_length(parts, i));
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < s->opts.n; i++)
+		s->empty_inputs += !sp__parts_length(parts, i);
+	s->blank_lines = sp__parts_blank_lines(parts);
 	sp__parts_header(parts, &header);
+	drop_mark(s, &header);
 	if (!s->header_known && sp__bytes_set(&s->header, header.data, header.bytes, NULL))
 		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
 	s->header_known = s->ended = true;

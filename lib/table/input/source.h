@@ -30,11 +30,16 @@ struct sp__tablesource {
 	struct sp__scan *scan;
 	struct sp__waits waits;
 	bool ended;
-	struct sp__bytes header; /* of the first input */
+	struct sp__bytes header; /* of the first input that is not empty, without a mark */
 	bool header_known;
-	bool no_newline;  /* the last input that ended has no final newline */
-	bool no_newlines; /* an input before it has none */
-	uint64_t bytes;	  /* of the inputs that ended */
+	size_t header_input; /* that input */
+	bool marked;	     /* an input begins with a byte order mark */
+	/* Of the inputs that ended: */
+	uint64_t blank_lines;  /* skipped: records of several columns are not blank */
+	uint64_t empty_inputs; /* with no bytes, or only a mark */
+	bool no_newline;       /* the last input that ended has no final newline */
+	bool no_newlines;      /* an input before it has none */
+	uint64_t bytes;	       /* of the inputs that ended */
 	struct sp__io_counters io;
 	char engine[32];
 };
