@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/loaded.h"
+#include "base/utf8mark.h"
 #include "dev/model_json.h"
 
 /* The parser does not always report that memory was refused. */
@@ -49,6 +50,7 @@ int sp__json_read(json_t **doc, int fd, const char *path, struct sp_errinfo *err
 		return rc;
 	}
 	errno = 0;
+	sp__skip_mark(f);
 	*doc = json_loadf(f, JSON_REJECT_DUPLICATES, &why);
 	if (ferror(f))
 		rc = sp__err(err, errno ? -errno : -EIO, "read", path, -1);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/keyval.h"
+#include "base/utf8mark.h"
 #include "base/whole.h"
 #include "fiojob/state.h"
 
@@ -168,6 +169,7 @@ static int read_all(const char *path, char *text, size_t *bytes, struct sp_errin
 		return -errno;
 	file_bytes = sp__file_bytes(fileno(f));
 	errno = 0;
+	sp__skip_mark(f);
 	*bytes = fread(text, 1, TEXT_BYTES + 1, f);
 	if (ferror(f))
 		rc = errno ? -errno : -EIO;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/loaded.h"
+#include "base/utf8mark.h"
 #include "report/load.h"
 #include "report/read.h"
 
@@ -23,6 +24,7 @@ int sp__report_load(json_t **doc, enum sp__document_kind kind, const char *path,
 	if (!f)
 		return sp__err(err, -errno, "open", path, -1);
 	errno = 0;
+	sp__skip_mark(f);
 	*doc = json_loadf(f, 0, &error);
 	if (!*doc && ferror(f))
 		rc = errno ? -errno : -EIO;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/utf8mark.h"
 #include "base/whole.h"
 #include "rec/value.h"
 #include "run/workload.h"
@@ -56,6 +57,7 @@ static int read_lines(const struct sp__workload_reader *r, FILE *f, const char *
 	bool any = false;
 	int rc;
 
+	sp__skip_mark(f);
 	for (unsigned long n = 1; fgets(line, sizeof(line), f); n++) {
 		rc = take(r, line, reason);
 		any |= rc > 0;

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/keyhash.h"
+#include "base/utf8mark.h"
 #include "base/whole.h"
 #include "base/enum.h"
 #include "base/minmax.h"
@@ -163,6 +164,7 @@ static int read_lines(struct loader *l, FILE *f)
 	ssize_t len;
 	int rc = 0;
 
+	sp__skip_mark(f);
 	while (rc == 0 && (errno = 0, len = getline(&text, &cap, f)) > 0) {
 		bool whole = text[len - 1] == '\n';
 

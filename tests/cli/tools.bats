@@ -253,6 +253,45 @@ standard=' aiobench:fio-job diskprobe:geometry diskprobe:output mmap-cube:from m
 	[ ! -e ./- ]
 }
 
+@test "a byte order mark at the beginning of a text is skipped" {
+	local mark=$'\xef\xbb\xbf'
+
+	marked() { { printf %s "$mark"; cat "$1"; } >"$1.m"; }
+	cd "$BATS_TEST_TMPDIR"
+	printf '# spindle-trace/1\nR i 0 4096 0 0 10 4096\n' >trace
+	printf '[j]\nwrong=1\n' >job
+	echo 'beam 1' >queries
+	echo '{}' >json
+	printf 'k,v\n1,2\n' >csv
+	for file in trace job queries json csv; do marked $file; done
+	"$bin/blockseq" trace.m >out
+	"$bin/blockseq" trace | cmp - out
+	run ! "$bin/aiobench" run --fio-job=job.m
+	[[ $output = 'aiobench: job.m:2: '* ]]
+	"$bin/mmap-cube" create c --dims=2x2 2>err
+	"$bin/mmap-cube" explain c --workload=queries.m | grep -q multimap
+	"$bin/mmap-cube" explain c --workload=- <queries.m | grep -q multimap
+	"$bin/mmap-cube" load c --format=csv - < <(printf '%s0,1,7\n' "$mark")
+	for command in 'xsort --geometry=json.m csv' 'xsort --volume=sim:./json.m csv' \
+		'aiobench compare json.m json'; do
+		# shellcheck disable=SC2086
+		run -2 "$bin"/$command
+		[[ $output != *"expected near"* ]] && [[ $output = *json.m* ]]
+	done
+	"$bin/xtable" load t --csv --header csv.m 2>err
+	printf '%s0\n' "$mark" | "$bin/xtable" get t --keys=- | grep -qx 1,2
+	printf '%sk i32\nv i32\n' "$mark" | "$bin/xtable" load t2 --csv --header --schema=- csv
+	# lines with a header: the mark begins the result, and is not in a name
+	tr , '\t' <csv >tsv
+	marked tsv
+	"$bin/xsort" -t$'\t' --header -k v tsv.m tsv | cmp - <(cat tsv.m; tail -n 1 tsv)
+	[ "$("$bin/xjoin" -t$'\t' --header -j k tsv.m tsv | tail -n 1)" = $'1\t2\t2' ]
+	"$bin/xindex" build -t$'\t' --header -k k -o ix tsv.m
+	[ "$("$bin/xindex" lookup ix 1)" = $'1\t2' ]
+	# without a header, lines are bytes, as for GNU sort
+	"$bin/xsort" <csv.m | cmp - <(LC_ALL=C sort <csv.m)
+}
+
 @test "standard input is an input only once" {
 	local command status
 
