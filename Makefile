@@ -4,6 +4,10 @@
 # calls make again only for another variant, or because scripts/setup may have
 # installed the compiler in between.
 
+# A pipe fails if any of its commands does.
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
+
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -565,7 +569,7 @@ INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 # Other programs linked with the library find it by a runpath, or through the loader's cache, which only
 # root can write and which covers only system folders.  (ldconfig is not in a user's PATH.)
 loader_knows = PATH=$$PATH:/usr/sbin:/sbin; test "$$(id -u)" != 0 || ldconfig; \
-	ldconfig -p | grep -q '=>.*$(LIBDIR:/usr%=%)/$(SONAME)$$' || \
+	test -n "$$(ldconfig -p | sed -n '\|=>.*$(LIBDIR:/usr%=%)/$(SONAME)$$|p')" || \
 	printf '%s\n' 'The tools find $(SONAME).  For programs of your own the loader does not search $(LIBDIR):' \
 		'link them with -Wl,-rpath,$(LIBDIR), or as root run ldconfig if it is a folder of the system.'
 # The prefix in libspindle.pc: found from where that is, so that a folder can be moved.  /usr is not moved, and

@@ -7,7 +7,7 @@ set -e
 
 PATH="${EXAMPLE_BIN:-$(dirname "$0")/../build/bin}:$PATH"
 
-cat <<'CSV' | xsort --csv --header -t, -k2,2nr -k1,1
+xsort --csv --header -t, -k2,2nr -k1,1 <<'CSV'
 city,inhabitants,note
 "Lyon",522250,
 "Washington, D.C.",689545,"on the

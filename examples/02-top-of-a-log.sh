@@ -1,10 +1,10 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
 # Which client sends the most requests?  Counts the addresses in a log (equal lines
 # become one, prefixed with their number) and shows the five most frequent:
 # --top keeps only five lines in memory, however long the log is.
-set -e
+set -e -o pipefail
 
 PATH="${EXAMPLE_BIN:-$(dirname "$0")/../build/bin}:$PATH"
 

@@ -13,4 +13,4 @@ xgen records --binary --records=200000 --seed=1 >"$dir/in"
 xsort --record-size=100 --bkey=0:10 -S 8M --stats="$dir/report" -o "$dir/out" "$dir/in"
 xsort --record-size=100 --bkey=0:10 -c "$dir/out"
 echo "in order: $(($(wc -c <"$dir/out") / 100)) records"
-grep -o '"runs": *[0-9]*' "$dir/report" | head -n 1
+grep -o -m 1 '"runs": *[0-9]*' "$dir/report"

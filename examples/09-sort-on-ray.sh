@@ -4,7 +4,7 @@
 # Sorts and joins tables on a cluster of Ray, started on this machine; needs spindle-io[ray]:
 #
 #	make wheel && pip install "$(echo build/dist/spindle_io-*.whl)[ray]"
-set -eu
+set -eu -o pipefail
 
 PATH=${SP_BUILD:-build}/bin:$PATH
 work=$(mktemp -d)

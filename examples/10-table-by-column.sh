@@ -1,9 +1,9 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
 # Stores a table shaped like TPC-H's lineitem in columns, asks for a column of some
 # records and for full records, and gets the same bytes back.
-set -e
+set -e -o pipefail
 
 PATH="${EXAMPLE_BIN:-$(dirname "$0")/../build/bin}:$PATH"
 dir=$(mktemp -d)
