@@ -463,10 +463,11 @@ nightly: ## 1500 random sequences of changes of tables, all kills, mutations (MU
 	$(Q)+$(MAKE) --no-print-directory SAN=thread run-beside
 run-nightly: export SP_TABLE_HISTORIES ?= 1500
 run-nightly: export SP_TABLE_KILLS ?= 1000
+run-nightly: export SP_TEST_FULL := 1
 run-nightly: export SP_TEST_TIMEOUT ?= 14400
 run-nightly: all $(TEST_PROGRAMS) $(LOCALES) $(PY_READY)
 	$(Q)$(RUN_ENV) $(B)/tests/unit/test_table_predict all
-	$(RUN) tests/cli/xtable-random.bats tests/fault/xtable.t
+	$(RUN) tests/cli/xtable-random.bats tests/fault/xtable.t $(shell grep -l SP_TEST_FULL $(TEST_SCRIPTS))
 # Cells, indexes, schemas and superblocks of tables, with right checksums; texts of schemas, and streams of Arrow.
 MUTATIONS ?= 1500
 MUTATED := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_table_*.c tests/fuzz/fuzz_schema_*.c)))

@@ -5,13 +5,14 @@
 # Each allocation, each call for a file and each request of mmap-cube fails, one at a time: status
 # 0 and the right result, or 2 with one message; then no file that looks whole and is not.  Commands
 # that change a complete cube are killed at each call, too: then it is what it was, or what it was to be.
+# SP_TEST_FULL=1: at four times as many calls, and all commands for each kind of cube.
 
 # shellcheck disable=SC2317 # functions by the name of a command
 in_memory=yes
+# shellcheck source=tests/fault/sweep.bash
+. "$(dirname "$0")/sweep.bash" || exit 2
 # shellcheck source=tests/fault/begin.bash
 . "$(dirname "$0")/begin.bash"
-# shellcheck source=tests/fault/sweep.bash
-. "$(dirname "$0")/sweep.bash"
 needs_shim
 
 # 60 x 50 x 40 numbers: two parts of the smallest memory.
@@ -180,20 +181,25 @@ once()
 	[ -z "$bad" ] || printf '%s: %s\n' "$bad" "$(head -c 300 err)"
 }
 
-# kills COMMAND CALLS STEPS NAME: about STEPS of the calls kill the command.
+full=${SP_TEST_FULL:-}
+few() { echo $((full ? $1 : ($1 + 7) / 4)); }
+
+# kills COMMAND CALLS STEPS NAME: about STEPS of the calls, or a quarter, kill the command.
 kills()
 {
 	export FAILCALL_KILL=1
-	sweep "$1" "$2" "$3" "killed, $4"
+	sweep "$1" "$2" "$(few "$3")" "killed, $4"
 	unset FAILCALL_KILL
 }
 
-# all NAME OPTION...: every command on a cube created with these.
+# all COMMANDS NAME OPTION...: these commands, of which some change a complete cube, on a cube created
+# with the options.
+changing=' put reload merge rollup append '
 all()
 {
-	local name=$1 command call
+	local commands=$1 name=$2 command call
 
-	shift
+	shift 2
 	options=("$@")
 	made "$@" || exit 2
 	"$cube" range full --lo 1,2,3 -o range || exit 2
@@ -201,16 +207,12 @@ all()
 	cp full c && "$cube" load c some.csv && "$cube" export c >merged || exit 2
 	cp full c && "$cube" load c some.csv --rollup=0:1 && "$cube" export c >added || exit 2
 	cp full c && "$cube" put c 5,6,7 0.5 && "$cube" export c >put || exit 2
-	kills put 'pwrite write fsync ftruncate' 40 "$name"
-	kills reload 'pwrite write fsync ftruncate fallocate' 12 "$name"
-	for command in merge rollup; do
-		kills "$command" 'pwrite write fsync ftruncate fallocate' 80 "$name"
-	done
-	kills append 'pwrite write fsync ftruncate' 12 "$name"
-	for command in create load reload merge rollup append range put check; do
-		sweep "$command" alloc 16 "$name"
+	for command in $commands; do
+		[[ $changing != *" $command "* ]] ||
+			kills "$command" 'pwrite write fsync ftruncate fallocate' 40 "$name"
+		sweep "$command" alloc "$(few 16)" "$name"
 		for call in open read pread write pwrite close fsync ftruncate rename; do
-			sweep "$command" "$call" 4 "$name"
+			sweep "$command" "$call" "$(few 4)" "$name"
 		done
 	done
 }
@@ -229,12 +231,12 @@ all_points()
 	cp points c && "$cube" delete c 1,1 7 && "$cube" export c --format csv >erased.csv
 	cp points c && "$cube" load c more.csv && "$cube" export c --format csv >both.csv || exit 2
 	kills insert 'pwrite write fsync ftruncate' 20 points
-	kills erase 'pwrite write fsync ftruncate' 80 points
+	kills erase 'pwrite write fsync ftruncate' 40 points
 	kills add 'pwrite write fsync ftruncate rename link' 12 points
 	for command in add pack find insert erase; do
-		sweep "$command" alloc 16 points
+		sweep "$command" alloc "$(few 16)" points
 		for call in open read pread write pwrite close fsync ftruncate rename; do
-			sweep "$command" "$call" 8 points
+			sweep "$command" "$call" "$(few 8)" points
 		done
 	done
 }
@@ -242,22 +244,23 @@ all_points()
 # requests COMMAND KIND: requests of the engine that fail, one after the other.
 requests()
 {
-	local command=$1 kind=$2 i=1 what bad=''
+	local command=$1 kind=$2 i=1 runs=0 what bad=''
 
 	while [ $i -lt 40 ]; do
 		moving=("--engine=fault:SCOPE=PROCESS,KIND=$kind,NTH=$i,ERROR=EIO:$engine")
 		once "$command" >wrong
 		[ ! -s wrong ] || bad+="request $i: $(cat wrong)"$'\n'
 		[ $status = 2 ] || break
-		i=$((i + 1))
+		runs=$((runs + 1)) i=$((i + (full || i < 4 ? 1 : 5)))
 	done
 	moving=()
-	[ $i -gt 1 ] || bad+='no request failed'
-	tap_empty "$command: each of $((i - 1)) ${kind,,} requests that fails is reported" "$bad"
+	[ $runs -gt 0 ] || bad+='no request failed'
+	tap_empty "$command: each of $runs ${kind,,} requests that fails is reported" "$bad"
 }
 
 moving=() wrap=()
-all 'in rows' --mapping naive
+every='create load reload merge rollup append range put check'
+all "$every" 'in rows' --mapping naive
 engine=sync
 requests load WRITE
 requests reload WRITE
@@ -271,7 +274,8 @@ requests range READ
 requests check READ
 requests put READ
 requests put WRITE
-all 'on tracks' --mapping multimap --volume sim:atlas10k3-like
+[ "$full" ] || every="load merge append put"
+all "$every" 'on tracks' --mapping multimap --volume sim:atlas10k3-like
 engine=sim
 requests load WRITE
 requests merge WRITE

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Each allocation fails, one at a time: "memory exhausted" and status 2,
-# or the sort does without; never a crash.
+# Allocations fail, one at a time: "memory exhausted" and status 2,
+# or the sort does without; never a crash.  SP_TEST_FULL=1: three times as many.
 
 # shellcheck source=tests/fault/lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -11,12 +11,14 @@
 needs_shim
 locale=$(cd "$OLDPWD" && realpath build/locale 2>/dev/null)
 
-"$xgen" lines --words=3 --seed=4 --bytes=2M -o in || exit 2
+"$xgen" lines --words=3 --seed=4 --bytes=1M -o in || exit 2
 head -n 300 in >few
 head -c 200K in >few-more
 "$xsort" few >sorted || exit 2
 
 locale_env=(env)
+steps=4
+[ -z "${SP_TEST_FULL:-}" ] || steps=16
 
 # sweep NAME ARGUMENT...: each allocation fails.
 sweep()
@@ -37,7 +39,7 @@ sweep()
 	"${wrap[@]}" LC_ALL=C "$xsort" --version >version
 	loading=$((loading - $(tail -n 1 count 2>/dev/null || echo 0)))
 	# Of what loading the locale takes a few will do.
-	for i in $(steps "$loading" 3) $(steps $((n - loading)) 16 | awk -v n="$loading" '{ print $1 + n }'); do
+	for i in $(steps "$loading" 3) $(steps $((n - loading)) "$steps" | awk -v n="$loading" '{ print $1 + n }'); do
 		wrap=("${locale_env[@]}" FAILCALL_AT="$i" FAILCALL_CALLS=alloc LD_PRELOAD="$shim")
 		run "$@"
 		runs=$((runs + 1)) reported=$((reported + (status == 2)))
@@ -54,11 +56,11 @@ sweep()
 }
 sweep 'a small sort' few
 sweep 'numbers, keys, unique' -k2,2n -k1,1 -u few
-sweep 'through temporary space' -S 1M in
-sweep 'through temporary space, compressed' -S 1M --spill-compression=zstd in
+sweep 'through temporary space' -S 512K in
+sweep 'through temporary space, compressed' -S 512K --spill-compression=zstd in
 sweep 'in the order of the input' -u --keep-order -S 512K in
 gzip -k in
-sweep 'in the order of the input, kept' -u --keep-order -S 1M --decompress in.gz
+sweep 'in the order of the input, kept' -u --keep-order -S 512K --decompress in.gz
 sweep 'in the order of the input, sorted' -u --keep-order -S 512K in in
 # Less would stay in memory.
 small=(-S 512K --run-size=32K --page-size=4K)
@@ -69,7 +71,7 @@ sweep 'merging' -m sorted sorted sorted
 if [ -n "$locale" ] && [ -e "$locale/en_US.UTF-8" ]; then
 	locale_env=(env LOCPATH="$locale" LC_ALL=en_US.UTF-8)
 	sweep 'in a locale' -k2 few
-	sweep 'in a locale, through temporary space' -S 1M in
+	sweep 'in a locale, through temporary space' -S 512K in
 else
 	tap_skip 'in a locale' 'needs the locale en_US.UTF-8 in build/locale'
 fi

@@ -3,8 +3,9 @@
 # file_tags=slow
 #
 # The states that a power failure can leave of changed cubes and tables, and of a sort with --resume
-# (tests/fault/powerfail.py).  SP_POWER_STATES=N: more than 200 seeded states for each command;
-# SP_POWER_SUBSETS=10: all subsets of so many changes, of a sort too, which takes minutes.
+# (tests/fault/powerfail.py).  SP_POWER_STATES=N: at least so many seeded states for each command, by
+# default 25; SP_POWER_SUBSETS=N: all subsets of at most so many changes, by default 4, or 2 of a sort.
+# SP_TEST_FULL=1: 200, 10 and 4 by default.
 
 # shellcheck disable=SC2016 # bash of the driver expands them
 in_memory=yes
@@ -14,6 +15,8 @@ driver=$(realpath "${BASH_SOURCE[0]%/*}/powerfail.py")
 needs python3
 needs_shim
 export cube xsort xtable
+full=${SP_TEST_FULL:-} subsets=${SP_POWER_SUBSETS:-}
+export SP_POWER_STATES=${SP_POWER_STATES:-$((full ? 200 : 25))} SP_POWER_SUBSETS=${subsets:-$((full ? 10 : 4))}
 
 # power NAME CHECK COMMAND...: in the folder "disk".
 power()
@@ -153,7 +156,7 @@ resumed()
 		"$xsort" --resume=d -o "$out" "$@" in --engine=sync
 }
 seq 60000 | awk '{ print ($1 * 7919) % 20011, $1 }' >in
-export SP_POWER_SUBSETS=${SP_POWER_SUBSETS:-4}
+SP_POWER_SUBSETS=${subsets:-$((full ? 4 : 2))}
 resumed 'with one thread' out -n -S 600K --parallel=1
 resumed 'over its input' in -n -S 600K --parallel=2
 resumed 'that merges several times' out -s -k1n -S 600K --fan-in=2 --run-size=150K

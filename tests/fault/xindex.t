@@ -5,10 +5,10 @@
 # Each allocation, each call for a file and each request of xindex fails, one at a time: status 0 and
 # the right result, or 2 with one message, and then the old index is there as it was.
 
+# shellcheck source=tests/fault/sweep.bash
+. "$(dirname "$0")/sweep.bash" || exit 2
 # shellcheck source=tests/fault/begin.bash
 . "$(dirname "$0")/begin.bash"
-# shellcheck source=tests/fault/sweep.bash
-. "$(dirname "$0")/sweep.bash"
 needs_shim
 
 seq 20000 | awk '{ print ($1 * 7919) % 20011, $1 }' >s

@@ -9,10 +9,10 @@
 
 # shellcheck disable=SC2317 # functions by the name of a command
 in_memory=yes
+# shellcheck source=tests/fault/sweep.bash
+. "$(dirname "$0")/sweep.bash" || exit 2
 # shellcheck source=tests/fault/begin.bash
 . "$(dirname "$0")/begin.bash"
-# shellcheck source=tests/fault/sweep.bash
-. "$(dirname "$0")/sweep.bash"
 needs_shim
 
 awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%d,%s,%.2f,%s%d\n", i, i % 3 ? "red" : "blue", i * 7 % 100 / 4, substr("abcdefghijklmnop", 1, i % 16), i }' >in.csv
