@@ -130,11 +130,16 @@ static bool lines_end_with_cr(const struct sp_index *index)
 static void open_keys(struct keys *k, const struct config *c, const struct printing *p,
 		      const struct sp_index *index)
 {
+	const bool csv = p->format.kind == SP_REC_CSV;
+	struct sp_index_info info;
+
 	keys_open(k, &c->operands, 1, c->keys);
 	if (!c->keys)
 		return;
-	k->mark = p->format.kind == SP_REC_CSV;
-	k->cr = k->mark || lines_end_with_cr(index);
+	sp_index_info(index, &info);
+	/* Without a header, a mark of lines is a part of the first key. */
+	k->mark = csv || (p->format.kind == SP_REC_LINE && info.header_records);
+	k->cr = csv || lines_end_with_cr(index);
 	k->end = p->format.kind == SP_REC_LINE ? p->format.eol : '\n';
 }
 

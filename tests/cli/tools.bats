@@ -288,6 +288,7 @@ standard=' aiobench:fio-job diskprobe:geometry diskprobe:output mmap-cube:from m
 	[ "$("$bin/xjoin" -t$'\t' --header -j k tsv.m tsv | tail -n 1)" = $'1\t2\t2' ]
 	"$bin/xindex" build -t$'\t' --header -k k -o ix tsv.m
 	[ "$("$bin/xindex" lookup ix 1)" = $'1\t2' ]
+	[ "$(printf '%s1\n' "$mark" | "$bin/xindex" lookup ix --keys=-)" = $'1\t2' ]
 	# without a header, lines are bytes, as for GNU sort
 	"$bin/xsort" <csv.m | cmp - <(LC_ALL=C sort <csv.m)
 }
