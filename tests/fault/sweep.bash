@@ -17,7 +17,8 @@ sweep()
 	[ -z "$what" ] || bad="without a fault: $what"$'\n'
 	n=$(tail -n 1 count 2>/dev/null || echo 0)
 	for i in $(awk -v n="$n" -v most="$3" 'BEGIN {
-			for (i = 1; i <= n; i += i < most ? 1 : int(n / most) + 1) print i }'); do
+			most = most < n ? most : n
+			for (i = 0; i < most; i++) print 1 + (most > 1 ? int(i * (n - 1) / (most - 1)) : 0) }'); do
 		wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
 		once "$command" >wrong
 		runs=$((runs + 1)) reported=$((reported + (status == 2)))
