@@ -11,11 +11,12 @@
 # simulated machine, so it knows the drive by construction; the requests and their times can be
 # wrong.  No constant was fitted.  The prediction was developed on linear and atlas10k3-like; repeated
 # keys were added for flash.  The other drives, the file system, the page cache and the array were not
-# used.
+# used.  SP_TEST_FULL=1: on more of them.
 # shellcheck source=tests/cli/predict.bash
 . "$(dirname "$0")/predict.bash"
 xjoin=$(program xjoin)
 cd "$work" || exit 2
+full=${SP_TEST_FULL:-}
 
 # Files on the machine, options; both inputs: orders, lineitem, those sorted, orders again.
 settings=(
@@ -56,15 +57,15 @@ all_near() { [ "$(wc -l <"$1")" -eq "$2" ] && [ -z "$(off "$1" 15)" ]; }
 "$xgen" orders --scale=0.02 --shuffle -o o && "$xgen" lineitem --scale=0.02 --shuffle -o l &&
 	"$xgen" orders --scale=0.02 --shuffle --seed=2 -o p && sort -t'|' -k1,1 o >so &&
 	sort -t'|' -k1,1 l >sl || exit 2
-[ $# -gt 0 ] || set -- linear barracuda4-like atlas10k3-like cheetah36es-like
+[ $# -gt 0 ] || set -- linear atlas10k3-like ${full:+barracuda4-like cheetah36es-like}
 for model; do
 	table "$model" "$model" "${settings[@]}"
 	check "$model: 20 settings take as long as predicted, within 15 %" all_near "$model" 20
 done
-for model in serpentine nearline6t-like ide300-like ultrastar36lzx-like flash mems-g2 \
-	atlas10k3-like,fs=group:8,cache=8M barracuda4-like,array=raid0:3; do
+for model in serpentine flash mems-g2 atlas10k3-like,fs=group:8,cache=8M barracuda4-like,array=raid0:3 \
+	${full:+nearline6t-like ide300-like ultrastar36lzx-like}; do
 	table other "$model" "${others[@]}"
 	cat other >>all
 done
-check "others, on other machines: so do they" all_near all 40
+check "others, on other machines: so do they" all_near all $((full ? 40 : 25))
 ended
