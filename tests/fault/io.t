@@ -2,28 +2,23 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Every request of the engine, and every call for a file, fails, one at a time.
+# Requests of the engine, and calls for a file, fail, one at a time.  SP_TEST_FULL=1: more of them.
 
 # shellcheck source=tests/fault/lib.bash
 . "$(dirname "$0")/lib.bash"
+full=${SP_TEST_FULL:-}
+few=$((full ? 12 : 4))
 
-"$xgen" records --seed=5 --bytes=3M -o in || exit 2
+"$xgen" records --seed=5 --bytes=1M -o in || exit 2
 expect want in
-args=(-S 1M in) inner=sync
+args=(-S 512K in) inner=sync
 
-# requests KIND: how many there are of a kind, found by trying.
-requests()
+# count: sets reads and writes, the requests of a run without a fault.
+count()
 {
-	local lo=1 hi=2 mid
-
-	hit() { "$xsort" -T tmp --engine="fault:SCOPE=PROCESS,KIND=$1,NTH=$2,ERROR=EIO:$inner" "${args[@]}" >/dev/null 2>&1; [ $? -eq 2 ]; }
-	hit "$1" 1 || { echo 0; return; }
-	while hit "$1" "$hi"; do lo=$hi hi=$((hi * 2)); done
-	while [ $((hi - lo)) -gt 1 ]; do
-		mid=$(((lo + hi) / 2))
-		if hit "$1" "$mid"; then lo=$mid; else hi=$mid; fi
-	done
-	echo "$lo"
+	run --engine="fault:SCOPE=PROCESS,NTH=1000000,ERROR=EIO:$inner" --trace=trace "${args[@]}"
+	reads=$(grep -c '^R' trace) writes=$(grep -c '^W' trace)
+	rm -f place/*
 }
 
 # sweep NAME KIND ERROR N [strict]
@@ -32,7 +27,7 @@ sweep()
 	local i bad='' what
 
 	[ "$4" -gt 0 ] || bad='no request could fail'
-	for i in $(steps "$4"); do
+	for i in $(steps "$4" $few); do
 		run --engine="fault:SCOPE=PROCESS,KIND=$2,NTH=$i,ERROR=$3:$inner" --trace=trace \
 			"${args[@]}"
 		what=$(judge want "${5:-}")
@@ -41,7 +36,7 @@ sweep()
 	tap_empty "$1" "$bad"
 }
 
-reads=$(requests READ) writes=$(requests WRITE)
+count
 tap "the sort reads and writes through the engine ($reads, $writes requests)" \
 	test "$reads" -gt 4 -a "$writes" -gt 4
 sweep 'a read that fails ends the sort with a message' READ EIO "$reads" strict
@@ -49,7 +44,7 @@ sweep 'a write that fails ends the sort with a message' WRITE EIO "$writes" stri
 sweep 'a full device ends the sort with a message' WRITE ENOSPC "$writes" strict
 
 bad=''
-for i in $(steps "$((reads + writes))"); do
+for i in $(steps "$((reads + writes))" $few); do
 	run --engine="fault:SCOPE=PROCESS,NTH=$i,COUNT=3,ERROR=SHORT:sync" "${args[@]}"
 	what=$(judge want)
 	[ "$status" = 0 ] || what+="status $status: $(cat err)"
@@ -59,7 +54,7 @@ tap_empty 'short transfers do no harm' "$bad"
 
 # Only spilled pages are checked; a changed byte of the input is not an error.
 bad='' noticed=0
-for i in $(steps "$reads"); do
+for i in $(steps "$reads" $few); do
 	run --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,ERROR=FLIP:sync" "${args[@]}" --stats=stats
 	if [ "$status" = 2 ]; then
 		noticed=$((noticed + 1))
@@ -73,22 +68,22 @@ tap_empty 'a corrupted page is reported with file and offset' "$bad"
 tap "and it is noticed ($noticed times)" test "$noticed" -gt 0
 
 # The engine is that of simulated volumes for these, and a real one for the rest.
-args=(-S 1M --page-size=16K --run-size=128K "--volume=sim:ide300-like,cache=256K,files=both" in)
+args=(-S 512K --page-size=16K --run-size=64K "--volume=sim:ide300-like,cache=256K,files=both" in)
 inner=auto
-reads=$(requests READ) writes=$(requests WRITE)
+count
 sweep 'on a simulated machine a read that fails ends the sort' READ EIO "$reads" strict
 sweep 'and so does a write' WRITE EIO "$writes" strict
-args=(-S 1M --run-size=128K --volume=sim:atlas10k3-like --placement=semiseq in)
-writes=$(requests WRITE)
+args=(-S 512K --run-size=64K --volume=sim:atlas10k3-like --placement=semiseq in)
+count
 sweep 'a full device under runs placed by tracks, too' WRITE ENOSPC "$writes" strict
 
 # The final merge of many runs, in a thread of its own.
-"$xgen" records --seed=6 --bytes=9M -o large || exit 2
+"$xgen" records --seed=6 --bytes=3M -o large || exit 2
 expect large-want large
-args=(-S 16M --run-size=512K --parallel=3 large) inner=auto
-reads=$(requests READ) bad=''
+args=(-S 8M --run-size=160K --page-size=4K --parallel=3 large) inner=auto bad=''
+count
 [ "$reads" -gt 0 ] || bad='no request could fail'
-for i in $(steps "$reads" 12); do
+for i in $(steps "$reads" $few); do
 	run --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,ERROR=EIO:$inner" --trace=trace "${args[@]}"
 	what=$(judge large-want strict)
 	[ -z "$what" ] || bad+="request $i: $what"$'\n'
@@ -111,7 +106,7 @@ calls()
 		wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
 		run "$@"
 		n=$(tail -n 1 count 2>/dev/null || echo 0)
-		for i in $(steps "${n:-0}" 6); do
+		for i in $(steps "${n:-0}" $((few / 2))); do
 			wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
 			run "$@"
 			runs=$((runs + 1)) reported=$((reported + (status == 2)))
@@ -125,31 +120,31 @@ calls()
 }
 if [ -e "$shim" ]; then
 	calls 'in memory' in
-	calls 'through temporary space' -S 1M --engine=sync in
-	calls 'on a simulated machine' -S 1M --volume=sim:linear,files=both in
+	calls 'through temporary space' -S 512K --engine=sync in
+	calls 'on a simulated machine' -S 512K --volume=sim:linear,files=both in
 	"$xsort" in -o sorted
 	calls 'merging' -m sorted --engine=sync
 	split -a 1 -n l/5 large piece.
 	for file in piece.?; do "$xsort" "$file" -o "$file"; done
-	wanted=large-want which='open read' calls 'merging several files' -m -S 16M --parallel=3 piece.?
-	{ cat large && head -n 30000 large; } >again
+	wanted=large-want which='open read' calls 'merging several files' -m -S 8M --parallel=3 piece.?
+	{ cat large && head -n 10000 large; } >again
 	sort -u large >unique-want
 	wanted=unique-want which='open read write pread pwrite close ftruncate' \
-		calls '-u in parts that close up' -u -S 16M --run-size=512K --parallel=3 again
+		calls '-u in parts that close up' -u -S 8M --run-size=160K --page-size=4K --parallel=3 again
 	sort again | uniq -c >counted-want
 	wanted=counted-want which='read write pwrite ftruncate' \
-		calls '-u --count in parts' -u --count -S 16M --run-size=512K --parallel=3 again
+		calls '-u --count in parts' -u --count -S 8M --run-size=160K --page-size=4K --parallel=3 again
 	awk '!seen[$0]++' again >kept-want
 	wanted=kept-want which='open read write pread pwrite close' \
-		calls '-u --keep-order of keys that repeat' -u --keep-order -S 1M again
+		calls '-u --keep-order of keys that repeat' -u --keep-order -S 512K again
 	wanted=in which='open read write pread pwrite close' \
 		calls '-u --keep-order of others' -u --keep-order -S 512K in
 	gzip -k in
 	wanted=in which='open read write pread pwrite close' \
 		calls '-u --keep-order of what is read once' -u --keep-order -S 512K --decompress in.gz
-	which='open read pread' calls 'decompressing' -S 1M --decompress in.gz
-	which='open read pread' calls 'decompressing what is found' -S 1M --auto-compression in.gz
-	calls 'with compression' -S 1M --engine=sync --spill-compression=lz4 in
+	which='open read pread' calls 'decompressing' -S 512K --decompress in.gz
+	which='open read pread' calls 'decompressing what is found' -S 512K --auto-compression in.gz
+	calls 'with compression' -S 512K --engine=sync --spill-compression=lz4 in
 else
 	tap_skip 'failing calls' 'no shim in this build'
 fi
