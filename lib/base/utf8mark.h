@@ -31,7 +31,9 @@ static inline void sp__skip_mark(FILE *f)
 		n++;
 	if (n == SP__UTF8_MARK_BYTES)
 		return;
-	if (c != EOF)
+	if (c == EOF)
+		clearerr(f); /* the caller finds the end or the error again */
+	else
 		ungetc(c, f);
 	while (n)
 		ungetc(mark[--n], f);
