@@ -5,6 +5,10 @@
  * States of a block: EMPTY, the reader fills it; FULL, until a thread takes it; TAKEN, until it is
  * given back.  Blocks are filled and taken in the order of the ring, but are given back in any
  * order; the reader waits for the one that it fills next.
+ *
+ * Memory: records longer than a block are copied while their copies together are not longer than
+ * all blocks.  Otherwise the block is the record where the scan has it, and the reader does not
+ * move the scan before the block has been given back.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,6 +32,7 @@ struct sp__blocks {
 	pthread_cond_t changed;
 	uint64_t filled, taken; /* blocks so far */
 	uint64_t taken_bytes;
+	size_t own_bytes, pinned_bytes; /* of long records: copied, and where the scan has them */
 	bool ended, stopped;
 	int error;
 };
@@ -58,19 +63,38 @@ static void pass(struct sp__blocks *b, size_t bytes)
 	b->left.bytes -= bytes;
 }
 
-/* Copies the first record that is left, which is longer than a block. */
-static int copy_long(struct sp__blocks *b, struct sp__block *block)
+/* Makes a block of the first record that is left, which is longer than a block. */
+static int take_long(struct sp__blocks *b, struct sp__block *block)
 {
 	size_t bytes =
 		(size_t)(sp__rec_end(&b->format, b->left.data, b->left.bytes) - b->left.data);
 
+	pthread_mutex_lock(&b->lock);
+	block->pinned = b->own_bytes + bytes > b->n * b->bytes;
+	*(block->pinned ? &b->pinned_bytes : &b->own_bytes) += bytes;
+	pthread_mutex_unlock(&b->lock);
+	block->batch = (struct sp_batch){ b->left.data, bytes };
+	pass(b, bytes);
+	if (block->pinned)
+		return SP_READY;
 	block->own = malloc(bytes);
 	if (!block->own)
 		return -ENOMEM;
-	memcpy(block->own, b->left.data, bytes);
-	block->batch = (struct sp_batch){ block->own, bytes };
-	pass(b, bytes);
+	block->batch.data = memcpy(block->own, block->batch.data, bytes);
 	return SP_READY;
+}
+
+/* Moves the scan when none of its records is pinned.  Returns as the scan does, or -ECANCELED. */
+static int read_on(struct sp__blocks *b)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&b->lock);
+	while (b->pinned_bytes && !b->stopped)
+		pthread_cond_wait(&b->changed, &b->lock);
+	wanted = !b->pinned_bytes;
+	pthread_mutex_unlock(&b->lock);
+	return wanted ? sp__iter_next(&b->scan, b->waits, &b->left) : -ECANCELED;
 }
 
 /* Fills a block.  Returns SP_READY, SP_END if nothing was left, or an error. */
@@ -82,7 +106,7 @@ static int fill(struct sp__blocks *b, struct sp__block *block)
 
 	while (!b->left.bytes || used < b->bytes) {
 		if (!b->left.bytes)
-			rc = sp__iter_next(&b->scan, b->waits, &b->left);
+			rc = read_on(b);
 		if (rc != SP_READY)
 			break;
 		n = sp__rec_fitting(&b->format, b->left.data, b->left.bytes, b->bytes - used);
@@ -94,7 +118,7 @@ static int fill(struct sp__blocks *b, struct sp__block *block)
 	}
 	block->batch = (struct sp_batch){ to, used };
 	if (rc == SP_READY && !used)
-		return copy_long(b, block);
+		return take_long(b, block);
 	return rc == SP_END && used ? SP_READY : rc;
 }
 
@@ -174,10 +198,14 @@ int sp__blocks_take(struct sp__blocks *b, struct sp__block **block)
 
 void sp__blocks_give_back(struct sp__blocks *b, struct sp__block *block)
 {
+	pthread_mutex_lock(&b->lock);
+	if (block->pinned)
+		b->pinned_bytes -= block->batch.bytes;
+	else if (block->own)
+		b->own_bytes -= block->batch.bytes;
 	free(block->own);
 	block->own = NULL;
-	pthread_mutex_lock(&b->lock);
-	block->taken = false;
+	block->pinned = block->taken = false;
 	pthread_cond_broadcast(&b->changed);
 	pthread_mutex_unlock(&b->lock);
 }

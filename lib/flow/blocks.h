@@ -17,7 +17,8 @@ struct sp__block {
 	uint64_t number;
 	struct sp_batch batch;
 	/* Internal: */
-	char *own; /* memory of a record longer than a block */
+	char *own;   /* memory of a record longer than a block */
+	bool pinned; /* the record belongs to the scan */
 	bool full, taken;
 };
 

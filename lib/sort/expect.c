@@ -6,13 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/minmax.h"
+#include "flow/partcut.h"
 #include "flow/scan.h"
 #include "rec/recfmt.h"
+#include "run/memory.h"
 #include "sort/plan/plan.h"
 #include "sort/state.h"
 
 /* The start of an input shows the length of its records. */
 #define SAMPLE_BYTES 65536u
+#define PLACES 8 /* of an input larger than the memory, at which records are measured */
 #define LOOK_FROM_BYTES (UINT64_C(1) << 20)
 
 /* Reads the start of an input that can be read again; returns the number of bytes. */
@@ -66,6 +69,47 @@ static __attribute__((noinline)) uint64_t sampled_bytes(const struct sp_recfmt *
 	return bytes ? mean_bytes(format, sample, bytes) : 0;
 }
 
+/* Returns about the length of the longest record at several offsets, up to this limit. */
+static uint64_t longest_bytes(const struct sp_recfmt *format, const char *name, uint64_t limit)
+{
+	const int fd = strcmp(name, "-") ? sp__input_open(name, NULL) : STDIN_FILENO;
+	uint64_t longest = 0, at, cut;
+	struct stat st;
+
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		st.st_size = 0;
+	for (unsigned i = 0; i < PLACES && longest < limit; i++) {
+		at = (uint64_t)st.st_size / PLACES * i;
+		if (sp__part_cut(format, fd, at + 1, sp__min((uint64_t)st.st_size, at + limit),
+				 &cut) < 0)
+			break;
+		longest = sp__max(longest, cut - sp__min(at, cut));
+	}
+	sp__input_close(name, fd);
+	return longest;
+}
+
+/*
+ * Returns the length of the longest records found, if they are so long that threads which hold some
+ * of them need more than the memory; or 0.
+ */
+static uint64_t too_long_bytes(const struct sp_sort_opts *o, const char *const *inputs,
+			       size_t ninputs)
+{
+	const uint64_t memory = sp__working_memory(&o->run, o->run.memory_bytes);
+	struct sp_run_opts run = o->run;
+	uint64_t longest = 0;
+
+	sp__plan_threads(&run);
+	if (run.parallel <= 1 || o->input_bytes <= memory)
+		return 0;
+	for (size_t i = 0; i < ninputs && longest < memory; i++)
+		longest = sp__max(longest, longest_bytes(&o->format, inputs[i], memory));
+	return longest > memory / SP__LONG_RECORDS / run.parallel ? longest : 0;
+}
+
 /* Does not read small inputs, since they stay in memory in any case. */
 void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs)
 {
@@ -82,4 +126,5 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 	    opts->run.decompress)
 		return;
 	opts->record_bytes = sampled_bytes(&opts->format, inputs, ninputs);
+	opts->record_bytes = sp__max(opts->record_bytes, too_long_bytes(opts, inputs, ninputs));
 }

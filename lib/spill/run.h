@@ -44,9 +44,10 @@ struct sp__run_span {
 struct sp__run {
 	uint64_t bytes;
 	uint64_t records;
-	size_t largest; /* bytes of its largest record, if that is larger than a page; or 0 */
-	unsigned level; /* 0: initial; merges add one */
-	uint64_t begin; /* of the writer's owner: where its records begin in the input */
+	size_t largest;	     /* bytes of its largest record, if that is larger than a page; or 0 */
+	uint64_t long_bytes; /* of all records larger than a page */
+	unsigned level;	     /* 0: initial; merges add one */
+	uint64_t begin;	     /* of the writer's owner: where its records begin in the input */
 	uint64_t units;
 	uint64_t spare_unit; /* allocated ahead: first unit in the file, and their number */
 	uint32_t spare_units;

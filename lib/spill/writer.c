@@ -427,8 +427,10 @@ int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t byte
 	const char *p = rec;
 	int rc;
 
-	if (bytes > w->spill->opts.page_bytes)
+	if (bytes > w->spill->opts.page_bytes) {
 		w->run->largest = sp__max(w->run->largest, bytes);
+		w->run->long_bytes += bytes;
+	}
 	while (left >= (size_t)(w->page_end - w->at)) {
 		size_t part = (size_t)(w->page_end - w->at);
 

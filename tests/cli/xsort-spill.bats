@@ -44,6 +44,8 @@ value()
 	LC_ALL=C sort long >want
 	"$xsort" -S 2M --parallel=1 --stats=r.json long | cmp - want
 	[ -n "${SP_TEST_VARIANT:-}" ] || [ "$(value peak_bytes)" -le $(((18 << 20) + 3 * 3000010)) ]
+	"$xsort" -S 2M --parallel=2 --merge-policy=eager --stats=r.json long | cmp - want
+	[ -n "${SP_TEST_VARIANT:-}" ] || [ "$(value peak_bytes)" -le $(((18 << 20) + 5 * 3000010)) ]
 }
 
 @test "a few long records do not make merges of all runs small" {

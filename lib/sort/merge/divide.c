@@ -357,12 +357,13 @@ static int choose_cuts(struct sp__merging *merging, const struct inputs *in, uns
 	return rc < 0 ? rc : cuts->parts > 1;
 }
 
-/* True if several workers have memory for the current records of n runs. */
+/* True if all workers have memory for the current records of n runs. */
 static bool fits_records(const struct sp__merging *merging, unsigned n)
 {
-	const uint64_t largest = sp__runs_largest(merging->spilled);
+	const struct sp__sort_shared *s = merging->sort;
 
-	return 2 * largest * n <= merging->sort->plan.memory_bytes / 2;
+	return sp__runs_current(merging->spilled, (uint64_t)n * s->threads) <=
+	       s->plan.memory_bytes / 2;
 }
 
 int sp__divide(struct sp__merging *merging, const struct sp__ranges_out *out,

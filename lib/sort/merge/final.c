@@ -81,11 +81,13 @@ static bool may_keep(const struct sp__merging *merging)
 	struct sp__spilled *spilled = merging->spilled;
 	const struct sp__sort_shared *s = merging->sort;
 	uint64_t n = sp__policy_runs(spilled->policy);
-	size_t pages = sp__free_region(merging->forming, true).bytes / s->plan.page_bytes;
+	const uint64_t needed =
+		n * SP__PAGES_KEPT * s->plan.page_bytes + sp__runs_current(spilled, n);
 
-	/* A run in memory is not a checkpoint. */
-	return !spilled->resume && !s->opts.run_bytes && s->plan.policy == SP_MERGE_LAZY &&
-	       n + slots_in_memory(merging) <= s->plan.fan_in && n * SP__PAGES_KEPT <= pages;
+	/* A run in memory is not a checkpoint; a giant record would be next to those of merges. */
+	return !spilled->resume && !sp__slots_giant(merging->forming) && !s->opts.run_bytes &&
+	       s->plan.policy == SP_MERGE_LAZY && n + slots_in_memory(merging) <= s->plan.fan_in &&
+	       needed <= sp__free_region(merging->forming, true).bytes;
 }
 
 static int store_rest(struct sp__merging *merging)

@@ -15,7 +15,6 @@
 #define WRITER_BYTES (512u << 10)
 #define WRITER_PAGES 4	   /* that each of several writers has, if memory allows */
 #define WRITER_MIN_PAGES 2 /* that it must have */
-#define LONG_RECORDS 4	   /* of the expected length, for which a thread must have memory */
 #define PART_CHUNK_MIN (16u << 10)
 #define PART_CHUNK_MAX (256u << 10)
 /* A device is as fast as it can be with the most of them. */
@@ -79,7 +78,7 @@ unsigned sp__plan_workers(const struct sp_sort_opts *o, const struct sp_sort_pla
 	if (p->formation != SP_FORM_LOAD)
 		return 1;
 	/* Each can hold a long record, in its stream and with its key in a run buffer. */
-	n = sp__min(n, p->memory_bytes / (LONG_RECORDS * o->record_bytes + 1));
+	n = sp__min(n, p->memory_bytes / (SP__LONG_RECORDS * o->record_bytes + 1));
 	n = sp__min(n, sp__plan_spill_bytes(o, p->memory_bytes, p->page_bytes) /
 			       (pages * p->page_bytes));
 	return (unsigned)sp__max(n, 1);

@@ -22,6 +22,8 @@
 
 /* Pages for each spilled run in a merge, if runs in memory are to stay there. */
 #define SP__PAGES_KEPT 4
+/* Records of the expected length for which each thread that forms runs must have memory. */
+#define SP__LONG_RECORDS 4
 
 /* Returns how many bytes of a run buffer a byte of a record takes, with its entry and scratch. */
 double sp__plan_record_weight(const struct sp_sort_opts *opts);

@@ -257,6 +257,12 @@ int sp__policy_add(struct sp__policy *policy, unsigned run_id, uint64_t bytes)
 	return push(&policy->list, run);
 }
 
+void sp__policy_narrow(struct sp__policy *policy, unsigned fan_in)
+{
+	if (!policy->polyphase)
+		policy->fan_in = sp__min(policy->fan_in, fan_in);
+}
+
 /* Announces the merge of count neighbours from first on. */
 static unsigned choose(struct sp__policy *p, size_t first, size_t count, unsigned *ids)
 {

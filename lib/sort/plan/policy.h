@@ -58,6 +58,9 @@ SP_MUST_CHECK int sp__policy_new(struct sp__policy **policy, enum sp_merge_polic
 				 unsigned fan_in, bool stable);
 void sp__policy_free(struct sp__policy *policy); /* accepts NULL */
 
+/* Has later merges take at most fan_in runs, at least 2.  POLYPHASE and PPMS do not change. */
+void sp__policy_narrow(struct sp__policy *policy, unsigned fan_in);
+
 /* Adds an initial run, whose number the caller chooses.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__policy_add(struct sp__policy *policy, unsigned run_id, uint64_t bytes);
 

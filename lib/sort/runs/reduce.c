@@ -55,14 +55,16 @@ int sp__runs_relieve(struct sp__spilled *spilled, unsigned files, struct sp__fre
 	return 0;
 }
 
-size_t sp__runs_largest(const struct sp__spilled *spilled)
+uint64_t sp__runs_current(const struct sp__spilled *spilled, uint64_t n)
 {
-	size_t largest = 0;
+	uint64_t largest = 0, all = 0;
 
 	for (size_t i = 0; i < spilled->nruns; i++)
-		if (spilled->runs[i])
+		if (spilled->runs[i]) {
 			largest = sp__max(largest, spilled->runs[i]->largest);
-	return largest;
+			all += spilled->runs[i]->long_bytes;
+		}
+	return sp__min(n * largest, all);
 }
 
 /* True if the current records of a merge of all runs fit into half of the memory. */
@@ -120,6 +122,8 @@ int sp__runs_reduce(struct sp__spilled *spilled, bool input_ended, struct sp__fr
 
 	if (rc)
 		return rc;
+	if (!input_ended && !all_fit(spilled))
+		sp__policy_narrow(spilled->policy, 2);
 	do {
 		n = sp__policy_next(spilled->policy, input_ended, ids, spilled->sort->plan.fan_in,
 				    &step);

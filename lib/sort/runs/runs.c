@@ -12,6 +12,8 @@
 #include "sort/runs/spilled.h"
 
 #define PREFETCH 24
+/* Of the memory, that the last records of all threads take together. */
+#define LAST_SHARE 16
 
 int sp__runs_add(struct sp__spilled *spilled, struct sp__run *run)
 {
@@ -125,6 +127,9 @@ int sp__runs_put_all(struct sp__spilled *spilled, const struct sp__runbuf *rb)
 		if (rc < 0)
 			return rc;
 	}
+	/* A long record is not copied: each of several threads would keep one. */
+	if (spilled->beside && bytes > s->plan.memory_bytes / (LAST_SHARE * spilled->beside))
+		return sp__runs_end(spilled);
 	if (sp__bytes_set(&spilled->last_record, rec, bytes, &s->env.budget) < 0)
 		return sp__err(spilled->err, -ENOMEM, "allocate", NULL, -1);
 	spilled->writer.prev = spilled->last_record.data;

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "run/charge.h"
 #include "sort/plan/consume.h"
 #include "sort/plan/plan.h"
@@ -163,6 +164,21 @@ static int open_unpackers(struct sp__spilled *spilled, struct sp__step_inputs *i
 	return 0;
 }
 
+/* Frees memory for the current records of n runs, if they are long and the pages leave enough. */
+static struct sp__freemem without_records(const struct sp__spilled *spilled, unsigned n,
+					  struct sp__freemem where)
+{
+	const size_t records = sp__runs_current(spilled, n), page = spilled->sort->plan.page_bytes;
+	const size_t pages = sp__readplan_min(spilled->sort->opts.readahead, n);
+	struct sp__freemem rest = where;
+
+	if (!records || where.bytes < records + sp__max(pages, 2 * (size_t)n) * page)
+		return where;
+	rest.bytes = (where.bytes - records) & ~(size_t)4095;
+	sp__pages_drop(where.mem + rest.bytes, where.bytes - rest.bytes);
+	return rest;
+}
+
 int sp__step_open(struct sp__spilled *spilled, struct sp__spill *spill, struct sp__step_inputs *in,
 		  const unsigned *ids, const struct sp__run_span *spans, unsigned n,
 		  struct sp__freemem where, struct sp__cursor *cursors)
@@ -174,6 +190,7 @@ int sp__step_open(struct sp__spilled *spilled, struct sp__spill *spill, struct s
 	int rc;
 
 	*in = (struct sp__step_inputs){ .spill = spill, .spans = spans, .n = n };
+	where = without_records(spilled, n, where);
 	in->buffers = (unsigned)(where.bytes / s->plan.page_bytes);
 	in->runs = calloc(n, sizeof(struct sp__run *));
 	if (!in->runs)
@@ -290,6 +307,9 @@ int sp__merge_into(struct sp__spilled *spilled, struct sp__merge *m, unsigned le
 		sp__err(s->env.err, rc, "merge", NULL, -1);
 	else
 		rc = sp__runwriter_finish(&w);
+	/* Long records are not kept until the next merge. */
+	for (unsigned i = 0; i < 2; i++)
+		sp__bytes_empty(&spilled->counting.held[i], &s->env.budget);
 	if (rc < 0) {
 		sp__runs_discard(&w);
 		return rc;

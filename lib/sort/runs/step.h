@@ -69,8 +69,11 @@ SP_MUST_CHECK int sp__step_balance(const struct sp__spilled *spilled, uint64_t r
 SP_MUST_CHECK int sp__runs_adopt(struct sp__spilled *spilled, struct sp__freemem where);
 
 /* reduce.c */
-/* Returns the bytes of the largest record of all runs, if it is larger than a page, or 0. */
-size_t sp__runs_largest(const struct sp__spilled *spilled);
+/*
+ * Returns the bytes that the current records of n cursors of the runs can have, as far as records
+ * are larger than a page.
+ */
+uint64_t sp__runs_current(const struct sp__spilled *spilled, uint64_t n);
 /*
  * Performs the merges that the policy orders.  Returns the number of runs of the final merge, with
  * their numbers in spilled->ids, 0 if it is not due yet, or an error.
