@@ -317,7 +317,7 @@ $(B)/tests/shim/%.so: tests/shim/%.c $(B)/flags
 # The command line of xjoin, without the functions that end a program.
 JOIN_OPTIONS := $(B)/tests/fuzz/fuzz_joinoptions
 JOIN_OPTIONS_OBJ := $(patsubst %,$(B)/obj/tools/%.o,common/args common/autopack common/common_options \
-	common/number common/packedwarn common/progress common/setting \
+	common/number common/outputs common/packedwarn common/progress common/setting \
 	$(patsubst %,xjoin/%,form further operands options settings suffixes tuning))
 $(JOIN_OPTIONS): $(JOIN_OPTIONS_OBJ)
 $(JOIN_OPTIONS): private SP_CPPFLAGS += -Itools/common

@@ -179,7 +179,7 @@ written()
 	written
 	written in
 	{ echo before && cat in; } >a
-	{ head -c 7 >/dev/null && "$xsort" -u --keep-order -S 1M - a; } <a | cmp - <(cat want && echo before)
+	{ head -c 7 >/dev/null && "$xsort" -u --keep-order -S 1M - a -; } <a | cmp - <(cat want && echo before)
 	cp lines want
 	head -n -1 in >a && mv a in
 	written -k1,1n

@@ -277,8 +277,9 @@ static void check_damage(enum sp_packed format)
 		}
 	}
 	sp__tasks_close();
-	ok(!wrong && errors > DAMAGES * 5 / 12, "%s: damage and missing bytes are found as by one decoder (%u)",
-	   sp_packed_name(format), errors);
+	ok(!wrong && errors > DAMAGES * 5 / 12,
+	   "%s: damage and missing bytes are found as by one decoder (%u)", sp_packed_name(format),
+	   errors);
 }
 
 int main(void)

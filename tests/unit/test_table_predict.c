@@ -23,7 +23,7 @@
 #define RECORDS 150000
 #define FEW_RECORDS 4000   /* on a model without place for more, */
 #define FEWER_RECORDS 1000 /* and along its tracks */
-#define PART 16	   /* of the models, of which each layout is run on one part; they take long */
+#define PART 16	  /* of the models, of which each layout is run on one part; they take long */
 #define LIMIT 0.1 /* of errors of times, */
 #define ROUGH 0.2 /* and of appends and updates of texts */
 #define COLUMNS 9

@@ -65,13 +65,30 @@ void outputs_claim_input(const char *path)
 	claimed = path;
 }
 
-void outputs_check_input(const struct sp_output_set *set, const char *path)
+static void check_spared(const struct sp_output_set *set, const char *path)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	outputs_claim_input(path);
 	if (sp_output_set_check_input(set, path, &err) < 0)
 		output_die(&err);
+}
+
+void outputs_check_input(const struct sp_output_set *set, const char *path)
+{
+	outputs_claim_input(path);
+	check_spared(set, path);
+}
+
+void outputs_check_inputs(const struct sp_output_set *set, const char *const *paths, size_t n)
+{
+	bool claimed = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!claimed)
+			outputs_claim_input(paths[i]);
+		claimed |= is_standard_input(paths[i]);
+		check_spared(set, paths[i]);
+	}
 }
 
 /* Checks an input that "-" does not make standard input. */

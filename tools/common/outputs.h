@@ -18,6 +18,11 @@ void outputs_add_stats(struct sp_output_set *set, const char *path);
 /* Checks an input; "-" is standard input, which two arguments cannot name. */
 void outputs_check_input(const struct sp_output_set *set, const char *path);
 /*
+ * Checks inputs that are read one after the other: standard input has ended when it is read again,
+ * as for GNU sort.
+ */
+void outputs_check_inputs(const struct sp_output_set *set, const char *const *paths, size_t n);
+/*
  * Ends the program if path and the path of an earlier call both are standard input.  Repeated calls
  * have the same pointer.
  */

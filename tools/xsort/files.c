@@ -145,8 +145,7 @@ static void spare_files(const struct settings *set, const char *output)
 	outputs_common(&out, &set->common, output);
 	outputs_check_input(&out, set->files_from);
 	outputs_check_input(&out, set->random_source);
-	for (size_t i = 0; i < set->nfiles; i++)
-		outputs_check_input(&out, set->files[i]);
+	outputs_check_inputs(&out, (const char *const *)set->files, set->nfiles);
 	/* an output must not overwrite the splitters, which later sorts need */
 	if (set->split)
 		outputs_add(&part, output, "--output", false);
