@@ -309,7 +309,6 @@ standard=' aiobench:fio-job diskprobe:geometry diskprobe:output mmap-cube:from m
 			{ echo "$command"; cat err; false; }
 		[ ! -s out ]
 	done <<-'T'
-		xsort -R --random-source=- -
 		xsort --split=- -o p%d
 		xjoin - -
 		xjoin - /dev/stdin
