@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removes blank lines from records of several columns, CSV or lines with a separator, where a blank line is not a record.
+ * Removes blank lines from records of several columns, CSV or lines with a separator, where a blank
+ * line is not a record.
  *
  * The first record of an input that is not blank sets the number of columns.  With one column a
  * blank line is a record with an empty field, and stays.

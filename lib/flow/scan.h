@@ -79,8 +79,8 @@ int sp__scan_fd(const struct sp__scan *scan);
 /* next() of a struct sp__iter. */
 SP_MUST_CHECK int sp__scan_next(void *scan, struct sp_batch *batch);
 /*
- * Returns the header, complete once next() has returned a batch or SP_END.  If marks are
- * dropped, it begins with the byte order mark of the first input, if any, even if no record is a header.
+ * Returns the header, complete once next() has returned a batch or SP_END.  If marks are dropped,
+ * it begins with the byte order mark of the first input, if any, even if no record is a header.
  */
 void sp__scan_header(const struct sp__scan *scan, struct sp_batch *header);
 /* True if the first input begins with a byte order mark; known with its first batch or its end. */

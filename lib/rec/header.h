@@ -9,8 +9,9 @@
 /*
  * Returns the names in a header record of this format, given without its terminator.  separator: of
  * lines, -1: runs of blanks.  A byte order mark at the beginning and a carriage return at the end
- * are not part of a name.  Column N is cN if its name is empty.  The names are NUL-terminated and are stored in one block of memory, for
- * free(), with the pointers to them: *names.  Returns 0 or -ENOMEM.
+ * are not part of a name.  Column N is cN if its name is empty.  The names are NUL-terminated and
+ * are stored in one block of memory, for free(), with the pointers to them: *names.  Returns 0 or
+ * -ENOMEM.
  */
 SP_MUST_CHECK int sp__header_names(const struct sp_recfmt *f, int separator,
 				   const struct sp_batch *record, char ***names, size_t *n);

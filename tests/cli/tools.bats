@@ -156,7 +156,9 @@ standard=' aiobench:fio-job diskprobe:geometry diskprobe:output mmap-cube:from m
 		"$bin/$tool" $command "$option" >out 2>err </dev/null || status=$?
 		[ "$status" = 2 ] || [ "$tool:$status" = xjoin:1 ] || { echo "$key: status $status"; false; }
 		grep -q 'not a standard stream.* \./- for a file called -$' err || { echo "$key"; cat err; false; }
-		[ ! -s out ] && [ "$(wc -l <err)" = 1 ] && [ ! -e ./- ]
+		[ ! -s out ]
+		[ "$(wc -l <err)" = 1 ]
+		[ ! -e ./- ]
 		refused=$((refused + 1))
 	done <rows
 	[ "$refused" -gt 25 ]
@@ -276,7 +278,8 @@ standard=' aiobench:fio-job diskprobe:geometry diskprobe:output mmap-cube:from m
 		'aiobench compare json.m json'; do
 		# shellcheck disable=SC2086
 		run -2 "$bin"/$command
-		[[ $output != *"expected near"* ]] && [[ $output = *json.m* ]]
+		[[ $output != *"expected near"* ]]
+		[[ $output = *json.m* ]]
 	done
 	"$bin/xtable" load t --csv --header csv.m 2>err
 	printf '%s0\n' "$mark" | "$bin/xtable" get t --keys=- | grep -qx 1,2

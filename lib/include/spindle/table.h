@@ -149,9 +149,8 @@ struct sp_table_stats {
 	uint64_t cells_read, cells_written;
 	uint64_t pages_skipped; /* A-pages that bounds excluded */
 	uint64_t keys, keys_found;
-	bool exact; /* a scan of all columns gives the bytes of the input */
-	/* Skipped by a load, an append or an update from a file; not in a report: */
-	uint64_t blank_lines, empty_inputs;
+	bool exact;			    /* a scan of all columns gives the bytes of the input */
+	uint64_t blank_lines, empty_inputs; /* skipped in text; not in a report */
 	uint64_t journal_cells, journal_bytes;
 	uint64_t requests, bytes;		      /* for cells of the table */
 	uint64_t predicted_requests, predicted_bytes; /* 0: not predicted */
