@@ -112,7 +112,9 @@ squeeze() # ARGUMENT...
 		squeeze --compress-program=./$p in
 		echo "$p: $status, $stderr"
 		[ "$status" -eq 2 ]
-		[ "$stderr" = "xsort: './$p' [-d] terminated abnormally" ]
+		# a short run fits into the pipe to a program that does not read it
+		[ "$stderr" = "xsort: './$p' [-d] terminated abnormally" ] ||
+			[ "$p: $stderr" = "stops: xsort: ./stops: [-d] gave back other data than was written" ]
 		[ ! -e out ]
 	done
 }

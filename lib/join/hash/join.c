@@ -32,6 +32,9 @@
 #include "join/hash/stage.h"
 #include "join/space/space.h"
 
+/* So many different keys are in one of several partitions only if their hashes are equal. */
+#define CRAFTED_MIN 256
+
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
 		     uint64_t records, const struct sp__tally came[2]);
@@ -89,10 +92,21 @@ static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 	return rc < 0 ? rc : sp__balance_alone(h, side, came, &read_back);
 }
 
-/* Joins a pair of partitions; input_bytes: length of the build input that they were made from. */
-static int pair(struct sp__hash *h, struct sp__partition *partition, int build_side, unsigned depth,
-		uint64_t input_bytes)
+/*
+ * True if a partition that has nearly all records of its stage does not have them by chance: the
+ * order of the result would then follow from random numbers.
+ */
+static bool is_crafted(const struct sp__stage *s, const struct sp__run *partition)
 {
+	return s->planned > 1 && partition->records >= CRAFTED_MIN;
+}
+
+/* Joins a pair of partitions of a stage. */
+static int pair(struct sp__stage *s, struct sp__partition *partition)
+{
+	struct sp__hash *h = s->h;
+	int build_side = s->side[SP__BUILD];
+	const unsigned depth = s->depth + 1;
 	struct sp__run *const *run = partition->run, *build = run[SP__BUILD],
 			      *probe = run[SP__PROBE];
 	struct sp__tally came[2] = { sp__partition_tally(partition, SP__BUILD),
@@ -108,7 +122,7 @@ static int pair(struct sp__hash *h, struct sp__partition *partition, int build_s
 		return 0;
 	if (!probe || !probe->records)
 		return all_alone(h, build, build_side, &came[SP__BUILD]);
-	stubborn = sp__join_stubborn(build->bytes, input_bytes);
+	stubborn = sp__join_stubborn(build->bytes, s->bytes[SP__BUILD]);
 	if (sp__join_need(probe->bytes, probe->records) <
 	    sp__join_need(build->bytes, build->records)) {
 		build = run[SP__PROBE];
@@ -122,8 +136,8 @@ static int pair(struct sp__hash *h, struct sp__partition *partition, int build_s
 	bytes[SP__BUILD] = build->bytes;
 	bytes[SP__PROBE] = probe->bytes;
 	if (sp__join_nests(&h->layout, h->opts->algorithm, depth, stubborn, need, bytes)) {
-		bool divides = stubborn && !strong && h->opts->algorithm != SP_JOIN_NESTED &&
-			       depth < SP__JOIN_DEPTH_MAX;
+		bool divides = stubborn && !strong && is_crafted(s, build) &&
+			       h->opts->algorithm != SP_JOIN_NESTED && depth < SP__JOIN_DEPTH_MAX;
 
 		rc = sp__hash_nested(h, build, probe, build_side, depth, came, divides);
 		if (!divides || rc != SP_EUNSUP)
@@ -175,7 +189,7 @@ static int pairs_of(struct sp__stage *s)
 	for (unsigned i = 0; i < s->npartitions && !rc; i++) {
 		struct sp__partition *p = &s->partitions[i];
 
-		rc = pair(s->h, p, s->side[SP__BUILD], s->depth + 1, s->bytes[SP__BUILD]);
+		rc = pair(s, p);
 		for (int role = 0; role < 2; role++) {
 			if (p->run[role])
 				sp__spill_end_run(s->h->spill, p->run[role]);
