@@ -275,7 +275,7 @@ static void seal(uint8_t *index, uint64_t page)
 /* Writes an index with changed pages.  Returns true if it is as it was. */
 static bool write_changed(const struct column *c, const uint8_t *data, size_t bytes)
 {
-	uint8_t *index = malloc(c->index_bytes);
+	uint8_t *index = calloc(1, c->index_bytes);
 	const uint64_t pages = c->index_bytes / page_bytes;
 	bool same;
 
