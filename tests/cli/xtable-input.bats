@@ -496,3 +496,10 @@ stored()
 	"$xindex" build --csv --header -k c2 -o ix in
 	[ "$("$xindex" lookup ix 2)" = 1,2,3,4 ]
 }
+
+@test "a load of long texts keeps its memory" {
+	for i in {1..100}; do printf '%d,' "$i" && head -c 300000 /dev/zero | tr '\0' t && echo; done >in
+	"$xtable" load t -t, -S 4M --stats=r.json in
+	"$xtable" scan t | cmp - in
+	[ -n "${SP_TEST_VARIANT:-}" ] || [ "$(grep -m1 -o '"peak_bytes": [0-9]*' r.json | tr -dc 0-9)" -le $((20 << 20)) ]
+}

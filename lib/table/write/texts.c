@@ -227,8 +227,12 @@ int sp__texts_continue(struct sp__texts *t, uint32_t k, struct sp__tablefile *fi
 	return rc;
 }
 
-/* Returns the bytes of texts as they are stored. */
-static uint64_t add_up(const struct sp__text_ref *refs, size_t n)
+uint64_t sp__texts_room(const struct sp__texts *t)
+{
+	return 2 * t->max_pending - sp__min(2 * t->max_pending, t->pending);
+}
+
+uint64_t sp__text_refs_bytes(const struct sp__text_ref *refs, size_t n)
 {
 	uint64_t bytes = 0;
 
@@ -241,7 +245,7 @@ int sp__texts_add(struct sp__texts *t, uint32_t k, const char *base, struct sp__
 		  size_t n)
 {
 	struct sp__text_column *c = &t->columns[k];
-	const uint64_t bytes = add_up(refs, n), end = c->bytes + bytes;
+	const uint64_t bytes = sp__text_refs_bytes(refs, n), end = c->bytes + bytes;
 	char *begin, *to;
 
 	if (end > UINT32_MAX)

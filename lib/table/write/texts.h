@@ -44,6 +44,10 @@ void sp__texts_close(struct sp__texts *t);
  */
 SP_MUST_CHECK int sp__texts_continue(struct sp__texts *t, uint32_t k, struct sp__tablefile *file,
 				     const struct sp__text_place *place, double done);
+/* Returns the bytes of texts that can be added until twice max_pending are in memory. */
+uint64_t sp__texts_room(const struct sp__texts *t);
+/* Returns the bytes of texts as they are stored. */
+uint64_t sp__text_refs_bytes(const struct sp__text_ref *refs, size_t n);
 /* Adds texts of n records to column k, and puts their ends in place of their offsets. */
 SP_MUST_CHECK int sp__texts_add(struct sp__texts *t, uint32_t k, const char *base,
 				struct sp__text_ref *refs, size_t n);

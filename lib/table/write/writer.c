@@ -439,6 +439,34 @@ static int begin_step(struct sp__tablewriter *w, const struct sp__column_values 
 	return rc;
 }
 
+/* Returns the bytes of the texts of n records, from record `at` of the columns on. */
+static uint64_t text_bytes(const struct sp__tablewriter *w, const struct sp__column_values *columns,
+			   size_t at, size_t n)
+{
+	const struct sp__table_schema *s = &w->file->schema;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; w->ntexts && i < s->n; i++)
+		if (s->columns[i].type.kind == 't')
+			bytes += sp__text_refs_bytes(columns[i].refs + at, n);
+	return bytes;
+}
+
+/* Returns the number of records, at least one, whose texts fit into memory with those there. */
+static uint32_t fitting(const struct sp__tablewriter *w, const struct sp__column_values *columns,
+			size_t at, uint32_t n)
+{
+	const uint64_t room = sp__texts_room(&w->texts);
+	uint64_t bytes = 0;
+	uint32_t fit = 0;
+
+	if (text_bytes(w, columns, at, n) <= room)
+		return n;
+	while (fit < n && (bytes += text_bytes(w, columns, at + fit, 1)) <= room)
+		fit++;
+	return sp__max(fit, 1);
+}
+
 int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
 			const struct sp__column_values *columns)
 {
@@ -453,7 +481,7 @@ int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
 	for (size_t at = 0; !rc && at < n;) {
 		uint32_t part = (uint32_t)sp__min(n - at, w->step - in_row % w->step);
 
-		part = (uint32_t)sp__min(part, row - in_row);
+		part = fitting(w, columns, at, (uint32_t)sp__min(part, row - in_row));
 		rc = begin_step(w, columns, (uint32_t)at, part);
 		for (uint32_t f = 0; !rc && f < w->file->layout.ngroups; f++)
 			rc = put_group(w, columns, (uint32_t)at, f, part);
@@ -464,6 +492,8 @@ int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
 			rc = end_row(w);
 		else if (!rc && in_row % w->step == 0)
 			rc = sp__texts_limit(&w->texts, (double)in_row / (double)row);
+		else if (!rc && !sp__texts_room(&w->texts)) /* few records say little of the rest */
+			rc = sp__texts_limit(&w->texts, 1);
 		in_row = in_row == row ? 0 : in_row;
 	}
 	return rc;
