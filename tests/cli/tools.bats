@@ -292,6 +292,10 @@ standard=' aiobench:fio-job diskprobe:geometry diskprobe:output mmap-cube:from m
 	"$bin/xindex" build -t$'\t' --header -k k -o ix tsv.m
 	[ "$("$bin/xindex" lookup ix 1)" = $'1\t2' ]
 	[ "$(printf '%s1\n' "$mark" | "$bin/xindex" lookup ix --keys=-)" = $'1\t2' ]
+	# the mark of a second file does not get into the header of the result
+	printf '%sa,b\n1,2\n' "$mark" >first.m
+	printf '%sa,c\n1,3\n' "$mark" >second.m
+	"$bin/xjoin" --header -t, first.m second.m | cmp - <(printf '%sa,b,c\n1,2,3\n' "$mark")
 	# without a header, lines are bytes, as for GNU sort
 	"$bin/xsort" <csv.m | cmp - <(LC_ALL=C sort <csv.m)
 }

@@ -4,6 +4,7 @@
  */
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/utf8mark.h"
 #include "join/plan/plan.h"
 #include "join/input/inputs.h"
 #include "join/input/suffixes.h"
@@ -77,6 +78,13 @@ static int first_line(struct sp__join_inputs *in, struct sp__result *out, unsign
 		rc = first_of_file(in,
 				   file < 2 ? in->io->inputs[file] : in->opts->then[file - 2].input,
 				   &format, copy, first);
+	/* The header of the result begins with the mark of the first file, and has no other one. */
+	if (rc == SP_READY && in->opts->header && file) {
+		const size_t mark = sp__utf8_mark(first->data, first->bytes);
+
+		first->data += mark;
+		first->bytes -= mark;
+	}
 	if (rc == SP_READY && file < 2)
 		sp__line_set(&out->emit, (int)file, first->data, first->bytes, first);
 	return rc;
