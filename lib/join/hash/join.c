@@ -8,7 +8,8 @@
  * into memory, one stage without partitions joins the pair.  If partitioning has not made it
  * smaller, or would cost more than reading the probe side again, block nested loops do (nested.c).
  * Otherwise a stage partitions the pair by another hash.  If partitioning has not made it smaller
- * although its keys differ, keys were made to have equal hashes: that other hash is the strong one.
+ * although its many keys differ and there were several partitions, keys were made to have equal
+ * hashes: that other hash is the strong one.
  *
  * Hashes: the partition of a record, and with it the order of the result, follows from a hash with
  * the known seed of the run.  If the build input surely fits into memory, it is not partitioned,
@@ -93,8 +94,9 @@ static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 }
 
 /*
- * True if a partition that has nearly all records of its stage does not have them by chance: the
- * order of the result would then follow from random numbers.
+ * True if a partition that has nearly all records of its stage does not have them by chance.  Only
+ * then is it divided by the strong hash, whose random numbers change the order of the result from
+ * run to run.
  */
 static bool is_crafted(const struct sp__stage *s, const struct sp__run *partition)
 {
