@@ -75,12 +75,12 @@ static uint64_t longest_bytes(const struct sp_recfmt *format, const char *name, 
 	const int fd = strcmp(name, "-") ? sp__input_open(name, NULL) : STDIN_FILENO;
 	uint64_t longest = 0, at, cut;
 	struct stat st;
+	bool regular;
 
 	if (fd < 0)
 		return 0;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		st.st_size = 0;
-	for (unsigned i = 0; i < PLACES && longest < limit; i++) {
+	regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	for (unsigned i = 0; regular && i < PLACES && longest < limit; i++) {
 		at = (uint64_t)st.st_size / PLACES * i;
 		if (sp__part_cut(format, fd, at + 1, sp__min((uint64_t)st.st_size, at + limit),
 				 &cut) < 0)
