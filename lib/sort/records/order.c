@@ -120,8 +120,9 @@ static inline uint64_t prefix_at(const struct sp__runbuf *rb, const struct sp__e
 	return len > d->offset ? sp__key_prefix(p + d->offset, len - d->offset) : 0;
 }
 
-/* A short encoded key is right before the record. */
-static inline void prefetch_one(const struct sp__runbuf *rb, const struct sp__entry *e)
+/* A short encoded key is right before the record.  Calls that only prefetch would be dropped. */
+static inline __attribute__((always_inline)) void prefetch_one(const struct sp__runbuf *rb,
+							       const struct sp__entry *e)
 {
 	const char *rec = rb->base + sp__ref_offset(e->ref);
 
