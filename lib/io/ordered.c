@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/delay.h"
@@ -25,6 +26,17 @@
 static bool sequential(const struct sp__inorder *o)
 {
 	return o->opts.put != NULL;
+}
+
+static bool is_lent(const struct sp__inorder_buffer *b)
+{
+	return b->mem != b->own;
+}
+
+static void use_own(const struct sp__inorder *o, struct sp__inorder_buffer *b)
+{
+	b->mem = b->own;
+	b->room = o->opts.buffer_bytes;
 }
 
 static uint64_t stop_of(const struct sp__inorder *o)
@@ -181,13 +193,52 @@ static int write_bytes(struct sp__inorder_maker *k, struct sp__inorder_buffer *b
 	return rc < 0 ? rc : 0;
 }
 
+/* Writes what is in memory that the stream has lent. */
+static int write_lent(struct sp__inorder_maker *k, struct sp__inorder_buffer *b)
+{
+	b->written += b->filled;
+	k->stream_at += b->filled;
+	return sp__wstream_put_lent(k->stream, b->filled);
+}
+
 static int write_buffer(struct sp__inorder_maker *k, struct sp__inorder_buffer *b,
 			const struct sp_errinfo **err)
 {
-	int rc = write_bytes(k, b, b->mem, b->filled, err);
+	int rc;
 
+	*err = k->err;
+	rc = is_lent(b) ? write_lent(k, b) : write_bytes(k, b, b->mem, b->filled, err);
 	b->filled = 0;
 	b->written_items = b->items;
+	return rc;
+}
+
+/* A range that never waits is put into the chunks of the stream, so its bytes are copied once. */
+static void borrow(struct sp__inorder_maker *k, struct sp__inorder_buffer *b)
+{
+	use_own(k->all, b);
+	if (!b->announced || !k->stream)
+		return;
+	b->mem = sp__wstream_lend(k->stream, &b->room);
+	if (!b->mem)
+		use_own(k->all, b);
+}
+
+/* Writes what is in borrowed memory, except the end of the file, which is written last. */
+static int give_back(struct sp__inorder_maker *k, struct sp__inorder_buffer *b)
+{
+	const struct sp__inorder *o = k->all;
+	const struct sp_errinfo *err;
+	size_t end = 0;
+	int rc;
+
+	if (b->range + 1 >= stop_of(o))
+		end = sp__min(b->filled, o->opts.buffer_bytes);
+	b->filled -= end;
+	memcpy(b->own, b->mem + b->filled, end);
+	rc = write_buffer(k, b, &err);
+	use_own(o, b);
+	b->filled = end;
 	return rc;
 }
 
@@ -253,9 +304,10 @@ static struct sp__inorder_buffer *take_free(struct sp__inorder *o)
 
 		if (b->state != SP__INORDER_FREE)
 			continue;
-		*b = (struct sp__inorder_buffer){ .mem = b->mem,
+		*b = (struct sp__inorder_buffer){ .own = b->own,
 						  .state = SP__INORDER_FILLING,
 						  .range = o->next++ };
+		use_own(o, b);
 		return b;
 	}
 	return NULL;
@@ -324,6 +376,8 @@ static int write_full(struct sp__inorder_maker *k)
 	/* The end of the result is left in the buffer. */
 	if (!enough)
 		rc = write_buffer(k, b, &err);
+	if (!rc && !enough)
+		borrow(k, b);
 	if (rc < 0 && err != k->err)
 		*k->err = *err;
 	return enough ? SP_END : rc;
@@ -336,7 +390,7 @@ int sp__inorder_look(struct sp__inorder_maker *k)
 
 	if (sp__inorder_stopped(k))
 		return -ECANCELED;
-	if (k->buf->filled < EARLY_BYTES)
+	if (k->buf->filled < EARLY_BYTES || is_lent(k->buf))
 		return 0;
 	lock(o);
 	placed = k->buf->placed;
@@ -352,10 +406,12 @@ int sp__inorder_put_full(struct sp__inorder_maker *k, const char *data, size_t b
 
 	if (rc)
 		return rc;
-	if (bytes <= k->all->opts.buffer_bytes)
+	if (bytes <= sp__inorder_space(k))
 		return sp__inorder_put(k, data, bytes, bytes);
 	rc = write_bytes(k, b, data, bytes, &err);
 	b->written_items = ++b->items;
+	if (!rc)
+		borrow(k, b);
 	if (rc < 0 && err != k->err)
 		*k->err = *err;
 	return rc;
@@ -372,6 +428,8 @@ int sp__inorder_end(struct sp__inorder_maker *k)
 		rc = sp__errf(k->err, SP_EBALANCE, "write", o->opts.name, -1,
 			      "a range of %llu bytes has %llu", (unsigned long long)b->bytes,
 			      (unsigned long long)bytes);
+	if (!rc && is_lent(b))
+		rc = give_back(k, b);
 	/* Another maker can write the rest of the range, and the end of the file after it. */
 	if (!rc && b->written)
 		rc = write_rest(k);
@@ -443,7 +501,7 @@ int sp__inorder_open(struct sp__inorder *o, const struct sp__inorder_opts *opts,
 	if (!o->list)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	for (unsigned i = 0; i < opts->buffers; i++)
-		o->list[i].mem = opts->mem + i * opts->buffer_bytes;
+		o->list[i].own = opts->mem + i * opts->buffer_bytes;
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->changed, NULL);
 	return 0;

@@ -61,8 +61,9 @@ enum sp__inorder_state {
 };
 
 struct sp__inorder_buffer {
-	char *mem;
-	size_t filled;
+	char *own; /* its memory */
+	char *mem; /* where items are put: its memory, or a chunk of the maker's stream */
+	size_t room, filled;
 	uint64_t items;		/* of the range, so far */
 	uint64_t written_items; /* those that are written */
 	uint64_t written;	/* bytes of the range that are written */
@@ -151,7 +152,7 @@ static inline bool sp__inorder_stopped(const struct sp__inorder_maker *k)
 /* Returns the bytes that fit into the buffer before its maker has to write it. */
 static inline size_t sp__inorder_space(const struct sp__inorder_maker *k)
 {
-	return k->all->opts.buffer_bytes - k->buf->filled;
+	return k->buf->room - k->buf->filled;
 }
 
 /*

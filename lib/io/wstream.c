@@ -435,16 +435,28 @@ static size_t put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
 	return bytes;
 }
 
+/* Returns where the next byte of the current chunk goes. */
+static char *next_byte(const struct sp__wstream *ws)
+{
+	return ws->buf + ws->fill * ws->opts.chunk_bytes + ws->filled;
+}
+
+/* Counts bytes of the current chunk as put, and submits the chunk if it is full. */
+static void fill_chunk(struct sp__wstream *ws, size_t bytes)
+{
+	ws->filled += bytes;
+	if (ws->filled == ws->opts.chunk_bytes && submit(ws))
+		return;
+	if (ws->plain_only && ws->filled == 0)
+		go_plain(ws);
+}
+
 static size_t put_queued(struct sp__wstream *ws, const char *data, size_t bytes)
 {
 	size_t n = sp__min(bytes, ws->opts.chunk_bytes - ws->filled);
 
-	sp__copy_record(ws->buf + ws->fill * ws->opts.chunk_bytes + ws->filled, data, n);
-	ws->filled += n;
-	if (ws->filled == ws->opts.chunk_bytes && submit(ws))
-		return n;
-	if (ws->plain_only && ws->filled == 0)
-		go_plain(ws);
+	sp__copy_record(next_byte(ws), data, n);
+	fill_chunk(ws, n);
 	return n;
 }
 
@@ -501,11 +513,25 @@ int sp__wstream_put_near(struct sp__wstream *ws, const char *data, size_t bytes,
 	/* Only bytes that do not fill the chunk are copied here. */
 	if (!ws->queued || ws->error || bytes >= free_bytes)
 		return sp__wstream_put(ws, data, bytes);
-	sp__copy_near(ws->buf + ws->fill * ws->opts.chunk_bytes + ws->filled, data, bytes,
-		      sp__min(reach, free_bytes));
+	sp__copy_near(next_byte(ws), data, bytes, sp__min(reach, free_bytes));
 	ws->filled += bytes;
 	ws->put_bytes += bytes;
 	return 0;
+}
+
+char *sp__wstream_lend(struct sp__wstream *ws, size_t *bytes)
+{
+	if (!ws->queued || ws->error || ws->finished)
+		return NULL;
+	*bytes = ws->opts.chunk_bytes - ws->filled;
+	return next_byte(ws);
+}
+
+int sp__wstream_put_lent(struct sp__wstream *ws, size_t bytes)
+{
+	ws->put_bytes += bytes;
+	fill_chunk(ws, bytes);
+	return ws->error;
 }
 
 int sp__wstream_flush(struct sp__wstream *ws)

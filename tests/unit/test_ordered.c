@@ -231,6 +231,12 @@ static const struct plan plans[] = {
 	{ .makers = 8, .buffers = 12, .max_items = 3000, .announces = true },
 	{ .makers = 8, .buffers = 12, .max_items = 20000, .giant = true, .announces = true },
 	{ .makers = 3, .buffers = 4, .max_items = 20000, .direct = SP__DIRECT_ALWAYS },
+	{ .makers = 4,
+	  .buffers = 4,
+	  .max_items = 60000,
+	  .giant = true,
+	  .announces = true,
+	  .direct = SP__DIRECT_ALWAYS },
 };
 
 static void test_whole(void)

@@ -119,7 +119,7 @@ static int open_output(struct sp__writing *w, uint64_t at, uint64_t limit)
 				      .at = at,
 				      .writing = out->writing };
 
-	o.writing.chunk_bytes = sp__min(d->chunk_bytes, d->buffer_bytes);
+	o.writing.chunk_bytes = d->chunk_bytes;
 	return sp__inorder_open(&w->ordered, &o, w->merging->sort->env.err);
 }
 
