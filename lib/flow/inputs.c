@@ -8,7 +8,11 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "flow/scan.h"
+#include "io/cached.h"
 #include "io/unpacking.h"
+
+/* Shorter files are not worth a queue. */
+#define SHORT_BYTES (1 << 20)
 
 /* True if a regular file is to be unpacked, or that is not known. */
 static bool is_packed(const char *name, enum sp_packed unpack)
@@ -41,6 +45,40 @@ uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, enum sp_packed un
 			*all = false;
 	}
 	return sum;
+}
+
+/* True if a file is not in the page cache, and can be read directly. */
+static bool is_on_device(const char *name, int fd, uint64_t bytes)
+{
+	struct sp__volume *v = NULL;
+
+	if (sp__file_cached(fd, 0, bytes) || sp__volume_reopen_direct(&v, fd, false, name) < 0)
+		return false;
+	sp__volume_close(v);
+	return true;
+}
+
+bool sp__inputs_on_device(const char *const *inputs, size_t n)
+{
+	bool on_device = false;
+	struct stat st;
+	int fd;
+
+	for (size_t i = 0; i < n; i++) {
+		/* Opening another type of file can wait for its other end. */
+		if ((strcmp(inputs[i], "-") ? stat(inputs[i], &st) : fstat(0, &st)) < 0 ||
+		    !S_ISREG(st.st_mode))
+			return false;
+		if (st.st_size < SHORT_BYTES)
+			continue;
+		fd = sp__input_open(inputs[i], NULL);
+		on_device = fd >= 0 && is_on_device(inputs[i], fd, (uint64_t)st.st_size);
+		if (fd >= 0)
+			sp__input_close(inputs[i], fd);
+		if (!on_device)
+			return false;
+	}
+	return on_device;
 }
 
 /* Files that are not regular, or cannot be opened, get no location. */

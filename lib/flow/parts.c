@@ -39,7 +39,6 @@ struct sp__parts {
 	struct sp__bytes header;
 	bool marked;
 	struct sp__turns turns;
-	bool takes_turns;
 	pthread_mutex_t lock;  /* protects the following members */
 	uint64_t part_bytes;   /* of the next parts, ... */
 	unsigned share;	       /* ... at most this share of what is left */
@@ -229,7 +228,7 @@ static int examine(struct sp__parts *p, size_t i, size_t *first)
 	/* Some files of /proc have no size, but contents. */
 	if (at || fstat(fd, &st) < 0 || !is_same(in, &st) ||
 	    (!st.st_size && pread(fd, &byte, 1, 0)) || sp__unpacking_wanted(fd, &p->opts.stream) ||
-	    sp__file_turns(fd, 0, in->bytes))
+	    (!p->opts.turns && sp__file_turns(fd, 0, in->bytes)))
 		rc = SP_EUNSUP;
 	else
 		rc = look(p, i, fd, first);
@@ -268,6 +267,7 @@ int sp__parts_open(struct sp__parts **parts, const struct sp__scan_opts *opts, u
 	p->fd = -1;
 	p->inputs = calloc(opts->ninputs, sizeof(*p->inputs));
 	pthread_mutex_init(&p->lock, NULL);
+	sp__turns_open(&p->turns, opts->turns);
 	rc = p->inputs ? examine_all(p) : sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
 	if (rc < 0) {
 		sp__parts_close(p);
@@ -286,8 +286,7 @@ void sp__parts_close(struct sp__parts *p)
 		close(p->fd);
 	sp__bytes_release(&p->header, NULL);
 	pthread_mutex_destroy(&p->lock);
-	if (p->takes_turns)
-		sp__turns_close(&p->turns);
+	sp__turns_close(&p->turns);
 	free(p->inputs);
 	free(p);
 }
@@ -377,12 +376,6 @@ static int open_scan(struct sp__parts *p, struct sp__part *part)
 	return sp__scan_open(&part->scan, &o);
 }
 
-void sp__parts_take_turns(struct sp__parts *p, unsigned max)
-{
-	sp__turns_open(&p->turns, max);
-	p->takes_turns = true;
-}
-
 void sp__part_rest(struct sp__part *part)
 {
 	struct sp__read_state r = { 0 };
@@ -398,7 +391,7 @@ void sp__part_rest(struct sp__part *part)
 /* Takes a turn for the next part. */
 static void await_turn(struct sp__parts *p, struct sp__part *part)
 {
-	if (!p->takes_turns)
+	if (!p->opts.turns)
 		return;
 	sp__turns_take(&p->turns);
 	part->turn = &p->turns;
@@ -488,8 +481,7 @@ void sp__parts_stop(struct sp__parts *p)
 	pthread_mutex_lock(&p->lock);
 	p->stopped = true;
 	pthread_mutex_unlock(&p->lock);
-	if (p->takes_turns)
-		sp__turns_stop(&p->turns);
+	sp__turns_stop(&p->turns);
 }
 
 int sp__parts_end(struct sp__parts *p)

@@ -52,9 +52,9 @@ struct sp__part {
 
 /*
  * Opens the inputs of a scan, whose options must stay valid, in parts of about part_bytes.
- * Returns 0; SP_EUNSUP if the inputs must be read in order (a pipe, an unpacked file, a disk that
- * turns, a simulated machine, and the options ahead, skip_bytes, any_order and checksums); or an
- * error, recorded in opts->err.
+ * Returns 0; SP_EUNSUP if the inputs must be read in order (a pipe, an unpacked file, without
+ * turns a disk that turns, a simulated machine, and the options ahead, skip_bytes, any_order and
+ * checksums); or an error, recorded in opts->err.
  */
 SP_MUST_CHECK int sp__parts_open(struct sp__parts **parts, const struct sp__scan_opts *opts,
 				 uint64_t part_bytes);
@@ -79,12 +79,6 @@ void sp__part_close(struct sp__parts *p, struct sp__part *part);
  * quarter of it.  Any thread may call it.
  */
 void sp__parts_resize(struct sp__parts *p, uint64_t part_bytes, unsigned share);
-/*
- * Has threads take turns (turns.h) to read parts of inputs that are not in the page cache, at most
- * max at a time.  Called before the first part is taken.  A thread that has a turn must not wait
- * for one that waits for the next part: it calls sp__part_rest() before.
- */
-void sp__parts_take_turns(struct sp__parts *p, unsigned max);
 /* The thread does other work before it reads more of the part: gives back a turn that it has. */
 void sp__part_rest(struct sp__part *part);
 /* No thread gets a further part: the work has failed, or needs no more records. */

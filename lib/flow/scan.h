@@ -62,6 +62,12 @@ struct sp__scan_opts {
 	const struct sp__scan_part *part; /* NULL: whole inputs */
 	/* NULL, or for each input: the offset to which it is read; 0: its end.  Not any_order. */
 	const uint64_t *lengths;
+	/*
+	 * Parts: threads take turns (turns.h) to read what is not in the page cache, at most so
+	 * many at a time.  One that has a turn must not wait for one that waits for the next part:
+	 * it calls sp__part_rest() before.  0: all read at any time.
+	 */
+	unsigned turns;
 	struct sp__rstream_opts
 		stream; /* sim_file: of the first input; the others get the next numbers */
 	struct sp__waits *waits;
@@ -104,6 +110,8 @@ bool sp__scan_refused(const struct sp__scan *scan);
  * are other inputs.
  */
 uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, enum sp_packed unpack, bool *all);
+/* True if all inputs but short ones are files that are read directly from their devices. */
+bool sp__inputs_on_device(const char *const *inputs, size_t n);
 /*
  * Allocates space for inputs on a simulated device, before any other file; *first is the number of
  * the first input, the others follow.  device may be NULL.

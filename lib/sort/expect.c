@@ -99,15 +99,15 @@ static uint64_t too_long_bytes(const struct sp_sort_opts *o, const char *const *
 			       size_t ninputs)
 {
 	const uint64_t memory = sp__working_memory(&o->run, o->run.memory_bytes);
-	struct sp_run_opts run = o->run;
+	struct sp_sort_opts planned = *o;
 	uint64_t longest = 0;
 
-	sp__plan_threads(&run);
-	if (run.parallel <= 1 || o->input_bytes <= memory)
+	sp__plan_threads(&planned);
+	if (planned.run.parallel <= 1 || o->input_bytes <= memory)
 		return 0;
 	for (size_t i = 0; i < ninputs && longest < memory; i++)
 		longest = sp__max(longest, longest_bytes(&o->format, inputs[i], memory));
-	return longest > memory / SP__LONG_RECORDS / run.parallel ? longest : 0;
+	return longest > memory / SP__LONG_RECORDS / planned.run.parallel ? longest : 0;
 }
 
 /* Does not read small inputs, since they stay in memory in any case. */
@@ -122,6 +122,8 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 		opts->input_bytes = sp__max(sum, 1);
 	if (!opts->cached_bytes && sum >= LOOK_FROM_BYTES)
 		opts->cached_bytes = sp__runs_cached(opts);
+	opts->on_device = all && !opts->run.volume && sum >= LOOK_FROM_BYTES &&
+			  sp__inputs_on_device(inputs, ninputs);
 	if (opts->record_bytes || opts->format.kind == SP_REC_FIXED || sum < LOOK_FROM_BYTES ||
 	    opts->run.decompress)
 		return;

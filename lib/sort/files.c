@@ -33,7 +33,7 @@ struct job {
 	struct sp__waits waits;
 	struct sp__scan *scan;
 	struct sp__parts *parts; /* instead of the scan, read by several threads */
-	bool in_order;		 /* parts were cut wrongly */
+	bool in_order;		 /* one thread reads: parts were cut wrongly, or it is quicker */
 	struct sp_sort *sort;
 	struct sp__resume *resume; /* NULL: there are no checkpoints */
 	struct sp__tally skipped;  /* records of the inputs that are in the runs found */
@@ -77,15 +77,26 @@ static int open_scan(struct job *j)
 	return sp__scan_open(&j->scan, &o);
 }
 
+/*
+ * True if two threads are to read inputs from a device: it is busy all the time only if one of them
+ * does nothing but read and fill slots.  The other one sorts and stores them.
+ */
+static bool one_reads(const struct job *j)
+{
+	return j->opts.on_device && j->sort->shared.threads <= 2;
+}
+
 /* Opens the inputs in parts if that is possible and pays; then j->parts is set. */
 static int open_parts(struct job *j)
 {
 	struct sp__scan_opts o = scan_options(j);
 	int rc;
 
+	j->in_order |= one_reads(j);
 	if (j->in_order || j->resume || !j->total_bytes ||
 	    !sp__sort_reads_parts(j->sort, &o.stream))
 		return 0;
+	o.turns = j->sort->shared.threads;
 	rc = sp__parts_open(&j->parts, &o, sp__sort_part_bytes(j->sort, j->total_bytes));
 	return rc == SP_EUNSUP ? 0 : rc;
 }
@@ -136,7 +147,7 @@ static int take_input(struct job *j)
 {
 	struct sp__iter it = { j->scan, sp__scan_next };
 	struct sp_batch batch;
-	bool tried = j->resume;
+	bool tried = j->resume || j->in_order;
 	int rc;
 
 	while ((rc = sp__iter_next(&it, &j->waits, &batch)) == SP_READY) {

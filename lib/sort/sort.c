@@ -64,7 +64,7 @@ int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, const s
 	connect_rooms(s);
 	sp__ring_init(&s->output.ring);
 	pthread_mutex_init(&s->output.busy, NULL);
-	sp__plan_threads(&planned.run);
+	sp__plan_threads(&planned);
 	rc = sp_sort_plan(&planned, &made, err);
 	planned.run.placement = made.placement;
 	memcpy(&s->shared, &(struct sp__sort_shared){ .opts = planned, .plan = made },

@@ -186,6 +186,22 @@ static void eager_halves(void)
 	ok(must(&o).in_memory, "but with 4 MB for its merges");
 }
 
+static void threads(void)
+{
+	struct sp_sort_opts o = opts_for(64 * M, 1 * G);
+	struct sp_sort_plan p;
+
+	o.run.parallel = sp__threads(0) + 5;
+	p = must(&o);
+	ok(p.max_threads == sp__threads(0) + 5, "threads are as many as requested");
+	o.on_device = true;
+	p = must(&o);
+	ok(p.max_threads == sp__threads(0), "but no more than processors read a device");
+	o.run.parallel = 1;
+	p = must(&o);
+	ok(p.max_threads == 1, "one thread reads a device if one is requested");
+}
+
 static void by_hand(void)
 {
 	struct sp_sort_opts o = opts_for(64 * M, 1 * G);
@@ -390,6 +406,7 @@ int main(void)
 	tables();
 	choices();
 	eager_halves();
+	threads();
 	by_hand();
 	refusals();
 	formulas();

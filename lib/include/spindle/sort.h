@@ -61,6 +61,8 @@ struct sp_sort_opts {
 	uint64_t record_bytes; /* mean length of the records; 0: unknown */
 	/* Temporary data that the page cache and the temporary directories can hold; 0: none. */
 	uint64_t cached_bytes;
+	/* Inputs are read directly from devices: at most as many threads as processors are used. */
+	bool on_device;
 
 	enum sp_run_formation formation;
 	enum sp_merge_policy policy;
@@ -140,14 +142,15 @@ SP_API SP_MUST_CHECK int sp_sort_predict(const struct sp_sort_opts *opts, struct
 					 struct sp_errinfo *err);
 
 /*
- * Fills in input_bytes, record_bytes and cached_bytes where opts leaves them unknown (0), as
- * sp_sort_run() does for its plan.
+ * Fills in input_bytes, record_bytes and cached_bytes where opts leaves them unknown (0), and
+ * on_device, as sp_sort_run() does for its plan.
  *
  * input_bytes becomes the total length of the inputs, at least 1, if all are regular files.
  * record_bytes becomes the mean length of the records in the first 64 KiB of the first regular
  * file, unless the total is below 1 MiB. cached_bytes becomes a share of the available memory,
  * limited by the space in the temporary directories; it stays 0 if runs are stored elsewhere or
- * bypass the page cache.  Values of unreadable inputs stay unknown.
+ * bypass the page cache.  on_device is set if all inputs of 1 MiB or more are files that are not in
+ * the page cache and can be read directly.  Values of unreadable inputs stay unknown.
  * inputs: paths; "-": standard input, from which nothing is consumed.
  */
 SP_API void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs);

@@ -30,7 +30,7 @@ int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, str
 	struct sp_sort_opts o = *opts;
 	int rc;
 
-	sp__plan_threads(&o.run);
+	sp__plan_threads(&o);
 	if (opts->run.placement != SP_PLACE_AUTO)
 		return sp__plan_placed(&o, plan, err);
 	o.run.placement = SP_PLACE_CONTIGUOUS;

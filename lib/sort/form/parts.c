@@ -446,7 +446,7 @@ static int open_workers(struct filling *f)
 	const size_t each = f->chunk.n * f->chunk.bytes;
 
 	f->workers = calloc(f->n, sizeof(*f->workers));
-	f->chunks = sp__pages_alloc(f->n * each, false);
+	f->chunks = sp__pages_alloc(f->n * each, true);
 	if (!f->workers || !f->chunks)
 		return sp__err(f->forming->sort->env.err, -ENOMEM, "allocate", NULL, -1);
 	for (unsigned i = 0; i < f->n; i++) {
@@ -558,8 +558,6 @@ int sp__form_parts(struct sp__forming *forming, const struct sp__form_source *so
 	if (!rc)
 		rc = open_source(&f);
 	if (!rc) {
-		if (source->parts && !source->encode)
-			sp__parts_take_turns(source->parts, f.n);
 		take_up(&f);
 		rc = run_workers(&f);
 	}

@@ -16,9 +16,10 @@
 #define WRITER_PAGES 4	   /* that each of several writers has, if memory allows */
 #define WRITER_MIN_PAGES 2 /* that it must have */
 #define PART_CHUNK_MIN (16u << 10)
-#define PART_CHUNK_MAX (256u << 10)
+#define PART_CHUNK_MAX (1u << 20)
 /* A device is as fast as it can be with the most of them. */
 #define PART_CHUNKS_MIN 2u
+#define PART_CHUNKS_USUAL 4u
 #define PART_CHUNKS_MAX 8u
 
 enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *o)
@@ -39,11 +40,15 @@ struct sp__device_costs sp__plan_device(const struct sp_sort_opts *o)
 	return sp__device_costs(o->run.geometry, sp__plan_placement(o) == SP_PLACE_SEMISEQ);
 }
 
-void sp__plan_threads(struct sp_run_opts *o)
+void sp__plan_threads(struct sp_sort_opts *o)
 {
 	/* Virtual time does not depend on the processors of the host. */
-	if (!sp__volume_spec_simulated(o))
-		o->parallel = sp__threads(o->parallel);
+	if (sp__volume_spec_simulated(&o->run))
+		return;
+	o->run.parallel = sp__threads(o->run.parallel);
+	/* More threads make no device quicker, but its requests shorter. */
+	if (o->on_device)
+		o->run.parallel = sp__min(o->run.parallel, sp__threads(0));
 }
 
 unsigned sp__plan_writers(const struct sp_sort_opts *o, uint64_t working_bytes)
@@ -87,7 +92,7 @@ unsigned sp__plan_workers(const struct sp_sort_opts *o, const struct sp_sort_pla
 struct sp__chunks_plan sp__plan_part_chunks(const struct sp_sort_opts *o, uint64_t working_bytes)
 {
 	size_t each = working_bytes / BUFFERS_SHARE / sp__plan_writers(o, working_bytes);
-	size_t bytes = sp__min(each / PART_CHUNKS_MIN, PART_CHUNK_MAX) & ~(size_t)4095;
+	size_t bytes = sp__min(each / PART_CHUNKS_USUAL, PART_CHUNK_MAX) & ~(size_t)4095;
 
 	bytes = sp__max(bytes, PART_CHUNK_MIN);
 	return (struct sp__chunks_plan){

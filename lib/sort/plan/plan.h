@@ -28,7 +28,7 @@
 /* Returns how many bytes of a run buffer a byte of a record takes, with its entry and scratch. */
 double sp__plan_record_weight(const struct sp_sort_opts *opts);
 /* Sets the number of threads on a real machine. */
-void sp__plan_threads(struct sp_run_opts *opts);
+void sp__plan_threads(struct sp_sort_opts *opts);
 /* Returns the number of threads that form and write runs; options have the number of threads. */
 unsigned sp__plan_writers(const struct sp_sort_opts *opts, uint64_t working_bytes);
 /* Returns how many of them the memory of a plan suffices for: sp_sort_plan.threads. */
