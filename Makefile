@@ -115,9 +115,9 @@ endif
 UNIT := $(UNIT_SRC:%.c=$(B)/%)
 FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI := $(sort $(wildcard tests/cli/*.bats tests/cli/*.t))
-# A suite with the line "# no threads" is about something else: other suites have the threads.
+# ThreadSanitizer runs the suites that set a number of threads, unless they have the line "# no threads".
 ifeq ($(SAN),thread)
-CLI := $(filter-out $(shell grep -l '^. no threads$$' $(CLI)),$(CLI))
+CLI := $(filter-out $(shell grep -l '^. no threads$$' $(CLI)),$(shell grep -l -e '--parallel' $(CLI)))
 endif
 TEST_OTHER := $(patsubst %.c,$(B)/%,$(sort $(filter-out tests/unit/% tests/contract/% tests/fuzz/%, \
 	$(wildcard tests/*/test_*.c))))

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Compares the requests of aiobench with those of fio for the same job.
 #

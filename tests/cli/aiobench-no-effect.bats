@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # An option that an engine, the kernel or a limit makes void is named, and such runs are not compared.
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 

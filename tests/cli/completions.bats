@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Completions of a TAB: in bash on a terminal, in zsh and fish by their own queries.
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # A system in which awk answers, and which the variable BAD makes fail in a certain way.

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Converts DiskSim's descriptions of drives: a small drive computed by hand, and refused parameters.
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # The rules by which scripts/experiments judges rows of the papers, on measurements written here.
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Figures 5 and 12 of Zhang and Larson in small: cluster reads and virtual time of
 # one merge of 15 runs on the linear device, exactly.

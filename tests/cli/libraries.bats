@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Libraries that are loaded when they are needed: what a run needs, and what it says without it.
 . "$BATS_TEST_DIRNAME/suite.bash"

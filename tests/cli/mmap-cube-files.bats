@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Damaged and unsuitable files of mmap-cube, and values that do not fit.
 . "$BATS_TEST_DIRNAME/suite.bash"

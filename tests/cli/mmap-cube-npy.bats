@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Arrays of NumPy become cubes, and boxes of cubes become arrays.
 . "$BATS_TEST_DIRNAME/suite.bash"

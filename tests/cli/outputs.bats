@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Outputs of every tool: through links, to FIFOs, and never over another file of the same command.
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # The recipes of packaging/ agree with the Makefile.
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Compressed inputs and outputs.
+# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # The JSON Schemas of reports and the list of their keys, which the build makes from the tables of
 # lib/report.

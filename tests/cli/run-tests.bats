@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # scripts/run-tests: how missing programs count, the order of tests, and the list of the slowest.
 . "$BATS_TEST_DIRNAME/suite.bash"

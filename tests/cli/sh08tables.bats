@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Shao 2008, chapter 4, in small: the table R of 15 columns in all layouts, without data, on four drives whose host takes
 # no time.  scripts/experiments/sh08tables has all rows.

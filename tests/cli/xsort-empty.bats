@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # The letters e and E of a key: empty keys before or after all others, reversed or not.
 . "$BATS_TEST_DIRNAME/suite.bash"

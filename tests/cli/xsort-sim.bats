@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # xsort on a simulated machine: the same result as on the real one, in virtual
 # time that is the same every time and everywhere.

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Tables of 300 columns: each command gives what awk gives, and stays within the memory, also if a cell
 # of each column group is a large part of it.

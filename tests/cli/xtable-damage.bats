@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Damaged tables, devices that are too small, and several programs with one table: no value is
 # wrong, one message names the place and the reason, and what was there stays.

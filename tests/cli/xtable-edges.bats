@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Answers at the ends of types: literals beyond them, NaN and -0, sums of more than 64 bits, times
 # before 1970, texts of 0 bytes and of megabytes, dictionaries that are full.

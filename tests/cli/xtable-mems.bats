@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Tables at the locations of a sled of MEMS storage: the same records as in any layout, before and
 # after changes; the sweeps that a scan of some columns takes; and what is refused.

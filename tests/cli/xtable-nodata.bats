@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Tables without data: the requests of commands, and the commands that they refuse.
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# no threads
 #
 # Tables along the tracks of several drives, each a file of its own: all commands give the text that
 # they give for one file; what is refused; old and exchanged volumes.
