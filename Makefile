@@ -494,7 +494,7 @@ run-fuzz: $(FUZZ)
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench bench-aio bench-cube bench-dbm bench-inl bench-peers bench-scale bench-startup bench-table bench-threads \
+.PHONY: demo bench bench-aio bench-cube bench-dbm bench-disk bench-inl bench-peers bench-scale bench-startup bench-table bench-threads \
 	experiments lint format
 demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
@@ -517,6 +517,10 @@ bench-cube: ## mmap-cube beside HDF5, Zarr and TileDB; EDGE=512
 bench-dbm: ## xtable beside DuckDB, SQLite and PostgreSQL by DBmbench; SCALE=1, RUNS=5
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)SCALE='$(SCALE)' RUNS='$(RUNS)' scripts/bench/dbm
+bench-disk: ## xsort and xjoin beside another commit, on a disk, a slow disk and in memory; AGAINST=COMMIT, ROWS, RUNS=5
+	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)python3 scripts/bench/disk.py $(if $(AGAINST),--against='$(AGAINST)') $(if $(RUNS),--runs='$(RUNS)') \
+		$(if $(MEDIA),--media='$(MEDIA)') $(ROWS)
 bench-inl: ## index nested loops beside the bare reads and SQLite; PROBES=20000
 	$(Q)scripts/setup bench-inl
 	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
