@@ -58,6 +58,8 @@ static const struct sp_report_field prediction_fields[] = {
 	       "measured read time of temporary data per MiB; null: not measured"),
 	MEMBER(prediction, POSITIVE, seek_s,
 	       "measured time of a read at another offset; null: not measured"),
+	FIELD(prediction, "early_elapsed_s", POSITIVE, early_s,
+	      "duration predicted when a quarter of the input had been read; null: not predicted"),
 	FIELD(prediction, "elapsed_s", POSITIVE, seconds, "predicted duration of the whole run"),
 	FIELD(prediction, "revised_elapsed_s", POSITIVE, revised_s,
 	      "duration predicted again early in the last phase; null: the phase was too short"),

@@ -23,6 +23,8 @@
 #include "sort/state.h"
 
 #define MERGE_DESCRIPTORS 5
+/* Share of the input after which the duration is predicted. */
+#define EARLY_SHARE 4
 /* Less of a pipe is sorted by the thread that reads it. */
 #define BESIDE_BYTES (UINT64_C(1) << 20)
 
@@ -42,6 +44,7 @@ struct job {
 	struct sp__sort_result result;
 	struct sp__bytes counted_header; /* with the column of numbers; or empty */
 	struct sp__progress progress;
+	double early_s; /* duration predicted while the inputs are read; 0: not yet */
 	uint64_t total_bytes;
 	uint64_t begin_ns;
 };
@@ -106,10 +109,22 @@ static uint64_t bytes_read(const struct job *j)
 	return j->parts ? sp__parts_bytes(j->parts) : j->scan ? sp__scan_bytes(j->scan) : 0;
 }
 
+/* Predicts the duration, as if each pass over the data took as long as reading it for runs. */
+static void predict_early(struct job *j, uint64_t bytes)
+{
+	const unsigned passes = sp__max(j->sort->shared.plan.passes, 1);
+	const double now = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
+
+	if (j->total_bytes && bytes >= j->total_bytes / EARLY_SHARE)
+		j->early_s = now / (double)bytes * (double)j->total_bytes * (1 + passes);
+}
+
 static void tell_read(void *job, uint64_t bytes)
 {
 	struct job *j = job;
 
+	if (j->early_s == 0)
+		predict_early(j, bytes);
 	sp__progress_report(&j->progress, SP_PHASE_RUN_FORMATION, bytes, j->total_bytes);
 }
 
@@ -379,8 +394,10 @@ static void note(struct job *j, struct sp_sort_stats *st)
 	note_reads(j, &st->run);
 	sp__result_counters(&j->result, &c);
 	sp__env_note_io(&st->run, &c);
-	if (st->prediction.seconds > 0)
+	if (st->prediction.seconds > 0) {
+		st->prediction.early_s = j->early_s;
 		st->prediction.revised_s = sp__progress_end_s(&j->progress, j->begin_ns);
+	}
 	if (!st->run.simulated)
 		st->run.elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
 }

@@ -162,6 +162,7 @@ limit() { sed -n 's/^limited by *//p' "$1"; }
 		fits_schema r.json
 		jq -e '.phases[0].elapsed_s as $formed | .prediction |
 			.elapsed_s > $formed and .elapsed_s < 60 and
+			.early_elapsed_s > 0 and .early_elapsed_s < 60 and
 			.revised_elapsed_s > $formed and .revised_elapsed_s < 60' r.json
 		cmp out <(LC_ALL=C sort n)
 	done

@@ -121,7 +121,9 @@ static struct sp_sort_stats some_stats(void)
 	s.plan.strategy[SP_READ_NONE].seconds = NAN;
 	s.spilled_runs = 4;
 	s.run.spill_write_bytes = 1200;
-	s.prediction = (struct sp_prediction){ 0.0005, 0, 0, 1.5, 1.25 };
+	s.prediction = (struct sp_prediction){
+		.transfer_s_per_mib = 0.0005, .early_s = 1.75, .seconds = 1.5, .revised_s = 1.25
+	};
 	s.cluster_reads = 9;
 	s.run.device_read_bytes = -1;
 	sp_no_effects_add(&s.run.no_effects, "--seed", "nothing is random");
