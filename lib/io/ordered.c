@@ -28,7 +28,7 @@ static bool sequential(const struct sp__inorder *o)
 	return o->opts.put != NULL;
 }
 
-static bool is_lent(const struct sp__inorder_buffer *b)
+static bool is_pinned(const struct sp__inorder_buffer *b)
 {
 	return b->mem != b->own;
 }
@@ -193,12 +193,12 @@ static int write_bytes(struct sp__inorder_maker *k, struct sp__inorder_buffer *b
 	return rc < 0 ? rc : 0;
 }
 
-/* Writes what is in memory that the stream has lent. */
-static int write_lent(struct sp__inorder_maker *k, struct sp__inorder_buffer *b)
+/* Writes what is in pinned memory of the stream. */
+static int write_pinned(struct sp__inorder_maker *k, struct sp__inorder_buffer *b)
 {
 	b->written += b->filled;
 	k->stream_at += b->filled;
-	return sp__wstream_put_lent(k->stream, b->filled);
+	return sp__wstream_put_pinned(k->stream, b->filled);
 }
 
 static int write_buffer(struct sp__inorder_maker *k, struct sp__inorder_buffer *b,
@@ -207,25 +207,25 @@ static int write_buffer(struct sp__inorder_maker *k, struct sp__inorder_buffer *
 	int rc;
 
 	*err = k->err;
-	rc = is_lent(b) ? write_lent(k, b) : write_bytes(k, b, b->mem, b->filled, err);
+	rc = is_pinned(b) ? write_pinned(k, b) : write_bytes(k, b, b->mem, b->filled, err);
 	b->filled = 0;
 	b->written_items = b->items;
 	return rc;
 }
 
 /* A range that never waits is put into the chunks of the stream, so its bytes are copied once. */
-static void borrow(struct sp__inorder_maker *k, struct sp__inorder_buffer *b)
+static void pin(struct sp__inorder_maker *k, struct sp__inorder_buffer *b)
 {
 	use_own(k->all, b);
 	if (!b->announced || !k->stream)
 		return;
-	b->mem = sp__wstream_lend(k->stream, &b->room);
+	b->mem = sp__wstream_pin(k->stream, &b->room);
 	if (!b->mem)
 		use_own(k->all, b);
 }
 
-/* Writes what is in borrowed memory, except the end of the file, which is written last. */
-static int give_back(struct sp__inorder_maker *k, struct sp__inorder_buffer *b)
+/* Writes what is in pinned memory, except the end of the file, which is written last. */
+static int unpin(struct sp__inorder_maker *k, struct sp__inorder_buffer *b)
 {
 	const struct sp__inorder *o = k->all;
 	const struct sp_errinfo *err;
@@ -377,7 +377,7 @@ static int write_full(struct sp__inorder_maker *k)
 	if (!enough)
 		rc = write_buffer(k, b, &err);
 	if (!rc && !enough)
-		borrow(k, b);
+		pin(k, b);
 	if (rc < 0 && err != k->err)
 		*k->err = *err;
 	return enough ? SP_END : rc;
@@ -390,7 +390,7 @@ int sp__inorder_look(struct sp__inorder_maker *k)
 
 	if (sp__inorder_stopped(k))
 		return -ECANCELED;
-	if (k->buf->filled < EARLY_BYTES || is_lent(k->buf))
+	if (k->buf->filled < EARLY_BYTES || is_pinned(k->buf))
 		return 0;
 	lock(o);
 	placed = k->buf->placed;
@@ -411,7 +411,7 @@ int sp__inorder_put_full(struct sp__inorder_maker *k, const char *data, size_t b
 	rc = write_bytes(k, b, data, bytes, &err);
 	b->written_items = ++b->items;
 	if (!rc)
-		borrow(k, b);
+		pin(k, b);
 	if (rc < 0 && err != k->err)
 		*k->err = *err;
 	return rc;
@@ -428,8 +428,8 @@ int sp__inorder_end(struct sp__inorder_maker *k)
 		rc = sp__errf(k->err, SP_EBALANCE, "write", o->opts.name, -1,
 			      "a range of %llu bytes has %llu", (unsigned long long)b->bytes,
 			      (unsigned long long)bytes);
-	if (!rc && is_lent(b))
-		rc = give_back(k, b);
+	if (!rc && is_pinned(b))
+		rc = unpin(k, b);
 	/* Another maker can write the rest of the range, and the end of the file after it. */
 	if (!rc && b->written)
 		rc = write_rest(k);

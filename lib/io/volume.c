@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "base/owndir.h"
 #include "dev/model.h"
 #include "io/volume.h"
@@ -29,6 +30,8 @@
 
 /* Below this limit descriptors are kept for indispensable uses. */
 #define FDS_ENOUGH 32
+/* Space reserved in one step if the size is not known beforehand. */
+#define RESERVE_BYTES ((uint64_t)256 << 20)
 
 /* Returns the unit of direct requests; 0: the file system refuses them. */
 static uint32_t direct_align(int fd)
@@ -332,6 +335,21 @@ int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool write, const ch
 	if (again < 0)
 		return errno == EMFILE || errno == ENFILE ? -errno : SP_EUNSUP;
 	return sp__volume_adopt(v, again, true, name, NULL);
+}
+
+/*
+ * Reserves in limited steps: if space is short, a failing step can leave all free space reserved,
+ * and others need it too.
+ */
+void sp__file_reserve(int fd, struct sp__reserved *r, uint64_t end)
+{
+	uint64_t to = sp__max(end, sp__min(r->to + RESERVE_BYTES, r->expected_end));
+
+	if (r->refused || end <= r->to)
+		return;
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)r->to, (off_t)(to - r->to)))
+		r->refused = true;
+	r->to = to;
 }
 
 bool sp__fds_scarce(void)

@@ -124,6 +124,15 @@ void sp__volume_trace(const struct sp__volume *device, struct sp__trace *trace);
 SP_MUST_CHECK int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool write,
 					   const char *name);
 
+/* Space reserved beyond the end of a file that grows, so that it is contiguous. */
+struct sp__reserved {
+	uint64_t to;	       /* offset up to which space is reserved */
+	uint64_t expected_end; /* of the file; UINT64_MAX: unknown */
+	bool refused;	       /* none can be reserved */
+};
+/* Reserves space up to an offset, or further.  A refusal is no error: a write succeeds or fails. */
+void sp__file_reserve(int fd, struct sp__reserved *r, uint64_t end);
+
 /*
  * True if the limit on open files is so low that a second descriptor or a ring, which only improve
  * speed, should not be opened.

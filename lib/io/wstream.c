@@ -72,18 +72,13 @@ struct sp__wstream {
 	struct sp__queue *q;
 	struct slot *slots;
 	unsigned depth, fill;
-	bool ours;	       /* the file ends at the end of the stream */
-	uint64_t reserved;     /* offset up to which space is reserved */
-	uint64_t expected_end; /* expected size of the file; UINT64_MAX: unknown */
-	bool no_reserve;
+	bool ours; /* the file ends at the end of the stream */
+	struct sp__reserved reserved;
 	uint64_t bad_from; /* offset of the first chunk that failed */
 };
 
 /* Direct writing pays from this many bytes written or expected. */
 #define LARGE_BYTES ((uint64_t)8 << 20)
-
-/* Space reserved in one step if the size is not known beforehand. */
-#define RESERVE_BYTES ((uint64_t)256 << 20)
 
 /* Keeps and describes the first error, and returns it. */
 static int fail(struct sp__wstream *ws, int code, long long offset)
@@ -170,27 +165,11 @@ static int flush(struct sp__wstream *ws)
 
 /* Queued. */
 
-/*
- * Reserves space in limited steps: if space is short, a failing step can leave all free space
- * reserved, and others need it too.
- */
-static void reserve(struct sp__wstream *ws, uint64_t end)
-{
-	uint64_t to = sp__max(end, sp__min(ws->reserved + RESERVE_BYTES, ws->expected_end));
-
-	if (ws->no_reserve || end <= ws->reserved)
-		return;
-	/* A refusal is not an error: the write itself will succeed or fail. */
-	if (fallocate(ws->fd, FALLOC_FL_KEEP_SIZE, (off_t)ws->reserved, (off_t)(to - ws->reserved)))
-		ws->no_reserve = true;
-	ws->reserved = to;
-}
-
 /* Releases the space reserved beyond the end. */
 static void release(struct sp__wstream *ws)
 {
-	if (ws->ours && ws->reserved > ws->offset && ftruncate(ws->fd, (off_t)ws->offset))
-		ws->no_reserve = true; /* the space is lost until the file is removed */
+	if (ws->ours && ws->reserved.to > ws->offset && ftruncate(ws->fd, (off_t)ws->offset))
+		ws->reserved.refused = true; /* the space is lost until the file is removed */
 }
 
 /* Handles the result of one chunk.  If direct I/O is refused, writes the chunk plainly. */
@@ -241,7 +220,7 @@ static int submit(struct sp__wstream *ws)
 				   .bytes = (uint32_t)ws->filled,
 				   .owner = &ws->owner };
 	digest(ws, r->data, r->bytes);
-	reserve(ws, ws->offset + r->bytes);
+	sp__file_reserve(ws->fd, &ws->reserved, ws->offset + r->bytes);
 	rc = sp__queue_submit(ws->q, &r, 1);
 	if (rc)
 		return fail(ws, rc, (long long)ws->offset);
@@ -376,13 +355,14 @@ static int go_queued(struct sp__wstream *ws)
 	if (change_buffer(ws, head))
 		goto never;
 	ws->fill = 0;
-	ws->offset = ws->reserved = at + head;
+	ws->offset = at + head;
 	ws->bad_from = UINT64_MAX;
 	ws->ours = size <= ws->offset && !ws->opts.piece;
-	ws->no_reserve = !ws->ours;
-	ws->expected_end = UINT64_MAX;
+	ws->reserved = (struct sp__reserved){ .to = ws->offset,
+					      .expected_end = UINT64_MAX,
+					      .refused = !ws->ours };
 	if (ws->opts.expected_bytes > ws->put_bytes)
-		ws->expected_end = ws->offset + (ws->opts.expected_bytes - ws->put_bytes);
+		ws->reserved.expected_end = ws->offset + (ws->opts.expected_bytes - ws->put_bytes);
 	ws->queued = true;
 	return ws->filled == ws->opts.chunk_bytes ? submit(ws) : 0;
 never:
@@ -519,7 +499,7 @@ int sp__wstream_put_near(struct sp__wstream *ws, const char *data, size_t bytes,
 	return 0;
 }
 
-char *sp__wstream_lend(struct sp__wstream *ws, size_t *bytes)
+char *sp__wstream_pin(struct sp__wstream *ws, size_t *bytes)
 {
 	if (!ws->queued || ws->error || ws->finished)
 		return NULL;
@@ -527,7 +507,7 @@ char *sp__wstream_lend(struct sp__wstream *ws, size_t *bytes)
 	return next_byte(ws);
 }
 
-int sp__wstream_put_lent(struct sp__wstream *ws, size_t bytes)
+int sp__wstream_put_pinned(struct sp__wstream *ws, size_t bytes)
 {
 	ws->put_bytes += bytes;
 	fill_chunk(ws, bytes);

@@ -50,12 +50,12 @@ SP_MUST_CHECK int sp__wstream_put(struct sp__wstream *ws, const void *data, size
 SP_MUST_CHECK int sp__wstream_put_near(struct sp__wstream *ws, const char *data, size_t bytes,
 				       size_t reach);
 /*
- * Returns the free memory of the current chunk, to be filled from its start, and its bytes: at least
- * one.  NULL: the stream does not go through a queue.  Any other call takes it back.
+ * Returns the free memory of the current chunk, to be filled from its start until the next call of
+ * the stream, and its bytes: at least one.  NULL: the stream does not go through a queue.
  */
-char *sp__wstream_lend(struct sp__wstream *ws, size_t *bytes);
-/* Puts the first bytes of the memory lent. */
-SP_MUST_CHECK int sp__wstream_put_lent(struct sp__wstream *ws, size_t bytes);
+char *sp__wstream_pin(struct sp__wstream *ws, size_t *bytes);
+/* Puts the first bytes of the pinned memory. */
+SP_MUST_CHECK int sp__wstream_put_pinned(struct sp__wstream *ws, size_t bytes);
 /*
  * Writes the bytes put so far.  Does nothing for a stream that is compressed or goes through a
  * queue, which waits for a whole chunk.

@@ -45,18 +45,18 @@ setup() { begin_test tmp; }
 # Not in the page cache: two threads have one that reads, and more take turns.
 @test "a file on a device is sorted by any number of threads, no more than processors" {
 	"$xgen" lines --seed=5 --bytes=6M >in
-	"$xgen" lines --seed=6 --bytes=2M >more
-	sort in more >want
-	sort -s -k2,2 in more >want-stable
+	"$xgen" lines --seed=6 --bytes=2M >second
+	sort in second >want
+	sort -s -k2,2 in second >want-stable
 	for threads in 1 2 3 8; do
 		for memory in 2M 5M 40M; do
 			for options in '' '-s -k2,2'; do
-				for file in in more; do
+				for file in in second; do
 					dd if=/dev/null of=$file conv=notrunc,fdatasync oflag=nocache count=0 2>said ||
 						skip "no cold files"
 				done
 				# shellcheck disable=SC2086 # several options
-				"$xsort" $options --parallel=$threads -S $memory -T tmp --stats=stats in more -o out
+				"$xsort" $options --parallel=$threads -S $memory -T tmp --stats=stats in second -o out
 				cmp out "want${options:+-stable}"
 				[ "$(sed -n 's/.*"max_threads": *\([0-9]*\),.*/\1/p' stats)" -le $threads ]
 			done

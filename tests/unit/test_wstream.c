@@ -168,29 +168,29 @@ static void check_append(void)
 }
 
 /* Bytes put into the stream's own memory, between others. */
-static void check_lent(const char *engine)
+static void check_pinned(const char *engine)
 {
-	int fd = temp_file(0), rc = 0, lent = 0;
+	int fd = temp_file(0), rc = 0, pinned = 0;
 	struct sp__wstream *ws = open_stream(fd, engine, SP__DIRECT_ALWAYS, BIG, NULL);
 	struct sp__rng rng = { 3 };
 	size_t at = 0, bytes, n;
 	char *to;
 
-	ok(!sp__wstream_lend(ws, &bytes), "a stream without a queue lends no memory");
+	ok(!sp__wstream_pin(ws, &bytes), "a stream without a queue has no memory to pin");
 	while (!rc && at < BIG) {
-		to = sp__rng_below(&rng, 3) ? sp__wstream_lend(ws, &bytes) : NULL;
+		to = sp__rng_below(&rng, 3) ? sp__wstream_pin(ws, &bytes) : NULL;
 		n = to ? bytes : CHUNK / 3;
 		n = sp__rng_below(&rng, 4) ? sp__rng_below(&rng, n + 1) : n;
 		n = n < BIG - at ? n : BIG - at;
 		if (to)
 			memcpy(to, truth + at, n);
-		rc = to ? sp__wstream_put_lent(ws, n) : sp__wstream_put(ws, truth + at, n);
+		rc = to ? sp__wstream_put_pinned(ws, n) : sp__wstream_put(ws, truth + at, n);
 		at += n;
-		lent += to != NULL;
+		pinned += to != NULL;
 	}
 	rc = rc ? rc : sp__wstream_finish(ws);
-	ok(rc == 0 && lent > 10 && holds(fd, 0, BIG) && size_of(fd) == (off_t)BIG,
-	   "bytes put into lent memory are written");
+	ok(rc == 0 && pinned > 10 && holds(fd, 0, BIG) && size_of(fd) == (off_t)BIG,
+	   "bytes put into pinned memory are written");
 	sp__wstream_close(ws);
 	close(fd);
 }
@@ -339,8 +339,8 @@ int main(void)
 	check_files();
 	check_middle();
 	check_append();
-	check_lent(NULL);
-	check_lent("sync");
+	check_pinned(NULL);
+	check_pinned("sync");
 	check_two_streams();
 	check_pipe(true);
 	check_pipe(false);

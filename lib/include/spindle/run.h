@@ -92,9 +92,9 @@ struct sp_prediction {
 	double transfer_s_per_mib; /* writing temporary data: t of Zhang & Larson 1998, per MiB */
 	double read_s_per_mib;	   /* reading temporary data */
 	double seek_s;		   /* additional time of a read after a seek: their s */
-	double early_s;		   /* seconds, predicted when a quarter of the input had been read */
-	double seconds;		   /* duration of the whole run */
-	double revised_s;	   /* seconds, predicted again from 2/16 of the last phase */
+	double early_s;	  /* seconds, predicted when a quarter of the input had been read */
+	double seconds;	  /* duration of the whole run */
+	double revised_s; /* seconds, predicted again from 2/16 of the last phase */
 };
 
 /* Space for temporary files. */
