@@ -467,7 +467,7 @@ run-nightly: export SP_TEST_FULL := 1
 run-nightly: export SP_TEST_TIMEOUT ?= 14400
 run-nightly: all $(TEST_PROGRAMS) $(LOCALES) $(PY_READY)
 	$(Q)$(RUN_ENV) $(B)/tests/unit/test_table_predict all
-	$(RUN) $(B)/tests/fault/test_peak
+	$(RUN) $(B)/tests/fault/test_peak $(B)/tests/diff/test_diffsort
 	$(RUN) tests/cli/xtable-random.bats tests/fault/xtable.t $(shell grep -l SP_TEST_FULL $(TEST_SCRIPTS))
 # Cells, indexes, schemas and superblocks of tables, with right checksums; texts of schemas, and streams of Arrow.
 MUTATIONS ?= 1500
