@@ -422,7 +422,7 @@ check-cli: ## only tests of the command line
 	$(Q)+$(MAKE) --no-print-directory run-cli
 run-cli: all $(TEST_PROGRAMS) $(LOCALES) $(filter $(B)/%,$(CLI))
 	$(RUN) $(CLI)
-# The programs whose cases are drawn in pairs (SP_DIFF_CASES; 200 in "check").
+# The programs whose cases are drawn in pairs (SP_DIFF_CASES; in "check" 80 sorts and 200 joins).
 DIFF := $(addprefix $(B)/tests/diff/,test_sortpairs test_diffjoin)
 check-diff: ## 2000 random sorts and joins against reference programs
 	$(Q)scripts/setup check
