@@ -185,6 +185,7 @@ small()
 	run -2 "$cube" create c "${shape[@]}" --volume sim:atlas10k3-like
 	[[ $output == *tiny*"1386 blocks of 512 bytes"* && ! -e c ]]
 	"$cube" create d "${shape[@]}" --volume sim:tiny --volumes=2
+	"$cube" compare d -q 'beam 1' --geometry=tiny.json # that of one of the volumes
 	"$cube" create c --dims 8x8 --mapping naive --volume sim:atlas10k3-like
 	run -2 "$cube" explain c -q 'beam 1' --geometry=tiny.json
 	[[ $output == *"the geometry has 1386 blocks of 512 bytes"* ]]

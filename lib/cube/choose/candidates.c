@@ -82,15 +82,12 @@ static int examine(struct sp_cube_candidate *c, const struct sp_cube_create_opts
 	return rc;
 }
 
-int sp_cube_compare(const struct sp_cube_create_opts *opts, bool run,
-		    struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES], struct sp_errinfo *err)
+static int compare(const struct sp_cube_create_opts *opts, bool run,
+		   struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES], struct sp_errinfo *err)
 {
 	struct sp_cube_create_opts o;
 	int rc = 0;
 
-	if (run && !sp__volume_spec_simulated(&opts->run))
-		return sp__errf(err, SP_EUNSUP, "plan", "cube", -1,
-				"measuring mappings needs a simulated volume");
 	for (unsigned i = 0; !rc && i < SP_CUBE_CANDIDATES - 1; i++) {
 		o = *opts;
 		o.mapping = (enum sp_cube_mapping)(SP_CUBE_MULTIMAP + i);
@@ -102,4 +99,20 @@ int sp_cube_compare(const struct sp_cube_create_opts *opts, bool run,
 	if (!rc)
 		rc = sp__cube_choose(&o, err);
 	return rc ? rc : examine(&candidates[SP_CUBE_CANDIDATES - 1], &o, run, err);
+}
+
+int sp_cube_compare(const struct sp_cube_create_opts *opts, bool run,
+		    struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES], struct sp_errinfo *err)
+{
+	struct sp_cube_create_opts o = *opts;
+	struct sp__cubedrive drive;
+	int rc;
+
+	if (run && !sp__volume_spec_simulated(&opts->run))
+		return sp__errf(err, SP_EUNSUP, "plan", "cube", -1,
+				"measuring mappings needs a simulated volume");
+	sp__cubedrive_share(&drive, &o.run, o.volumes);
+	rc = compare(&o, run, candidates, err);
+	sp__cubedrive_free(&drive);
+	return rc;
 }

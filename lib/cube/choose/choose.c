@@ -283,15 +283,28 @@ static int choose_usual(struct sp_cube_create_opts *opts)
 	return rc == -ENOMEM ? rc : 0;
 }
 
-int sp__cube_choose_open(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
+static int choose_open(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 {
 	int rc = 0;
 
-	if (opts->points)
-		return 0;
 	if (sp__cube_mapping_open(opts) && opts->workload && opts->workload->n)
 		return sp__cube_choose(opts, err);
 	if (sp__cube_mapping_open(opts))
 		rc = choose_usual(opts);
 	return rc || opts->mapping != SP_CUBE_MULTIMAP ? rc : sp__cube_choose_aim(opts);
+}
+
+int sp__cube_choose_open(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
+{
+	const struct sp_run_opts given = opts->run;
+	struct sp__cubedrive drive;
+	int rc;
+
+	if (opts->points || !(sp__cube_mapping_open(opts) || opts->mapping == SP_CUBE_MULTIMAP))
+		return 0;
+	sp__cubedrive_share(&drive, &opts->run, opts->volumes);
+	rc = choose_open(opts, err);
+	opts->run = given;
+	sp__cubedrive_free(&drive);
+	return rc;
 }

@@ -44,14 +44,23 @@ int sp__cubedrive_find(struct sp__cubedrive *d, const struct sp_run_opts *run, u
 		return rc;
 	m = d->model;
 	describe(d, &spec, m, volumes);
+	if (d->geometry)
+		return sp__volume_spec_check_geometry(d->geometry, m->blocks / volumes,
+						      m->block_bytes, err);
 	rc = volumes > 1 ? sp_geometry_model(&d->own, spec.model, err)
 			 : sp__geometry_of(&d->own, m, err);
-	if (!rc)
-		rc = sp__volume_spec_check_geometry(d->geometry, m->blocks / volumes,
-						    m->block_bytes, err);
-	if (!d->geometry)
-		d->geometry = d->own;
+	d->geometry = d->own;
 	return rc;
+}
+
+void sp__cubedrive_share(struct sp__cubedrive *d, struct sp_run_opts *run, unsigned volumes)
+{
+	struct sp_errinfo ignored = SP_ERRINFO_INIT;
+
+	*d = (struct sp__cubedrive){ 0 };
+	if (!sp__volume_spec_check(run, &ignored) &&
+	    !sp__cubedrive_find(d, run, volumes, "", &ignored))
+		run->geometry = d->geometry;
 }
 
 void sp__cubedrive_free(struct sp__cubedrive *d)

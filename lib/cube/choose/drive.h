@@ -24,4 +24,9 @@ struct sp__cubedrive {
  */
 SP_MUST_CHECK int sp__cubedrive_find(struct sp__cubedrive *d, const struct sp_run_opts *run,
 				     unsigned volumes, const char *path, struct sp_errinfo *err);
+/*
+ * Finds the drive for several plans, which then take its geometry from the options instead of
+ * computing it.  The options keep it until d is freed.  An error is left to the plans.
+ */
+void sp__cubedrive_share(struct sp__cubedrive *d, struct sp_run_opts *run, unsigned volumes);
 void sp__cubedrive_free(struct sp__cubedrive *d);

@@ -19,6 +19,7 @@ int sp__cube_measure(struct sp__cube_plan *plan, unsigned positions, double *sec
 	int rc;
 
 	plan->superblock.no_data = true;
+	o.run.geometry = NULL; /* that of one volume, which planning has checked */
 	rc = sp__cubefile_open_planned(&file, &plan->superblock, &o, err);
 	if (plan->points)
 		points.set = *plan->points;
