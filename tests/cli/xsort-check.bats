@@ -144,9 +144,9 @@ gnu()
 
 @test "a disorder is reported although the pipe stays open" {
 	mkfifo p
-	{ echo 2; echo 1; sleep 20; } >p &
+	{ echo 2; echo 1; exec sleep 20; } >p &
 	for n in 1 8; do
-		[ $n = 1 ] || { { echo 2; echo 1; sleep 20; } >p & }
+		[ $n = 1 ] || { { echo 2; echo 1; exec sleep 20; } >p & }
 		run -1 timeout 10 "$xsort" -c --parallel=$n p
 		[ "$output" = "xsort: p:2: disorder: 1" ]
 	done
