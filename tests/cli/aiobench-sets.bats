@@ -250,8 +250,8 @@ agrees()
 	[[ $output == *"    8 "* && $output != *"   16 "* ]]
 	run -0 "$aiobench" mix --fio-job=job.fio --runtime=2 --shares=25
 	[[ $output == *" 25%"* ]]
-	run -0 "$aiobench" compare --interleave=3 --runtime=300ms --a=--fio-job=job.fio \
-		--b='--fio-job=job.fio --iodepth=2'
+	run -0 "$aiobench" compare --interleave=3 --a='--fio-job=job.fio --runtime=300ms' \
+		--b='--fio-job=job.fio --iodepth=2 --runtime=300ms'
 	[[ $output == *"depth 8"*"depth 2"* ]]
 }
 
