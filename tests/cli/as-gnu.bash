@@ -37,7 +37,11 @@ once()
 		cp -a "$work/files" "$place"
 	fi
 	cd "$place" || exit 2
-	PATH=$2 timeout 20 bash -c "$3" >"$work/$1.out" 2>"$work/$1.err" </dev/null
+	if [ "$1" = gnu ]; then
+		PATH=$2 bash -c "$3" >"$work/$1.out" 2>"$work/$1.err" </dev/null
+	else
+		PATH=$2 timeout 20 bash -c "$3" >"$work/$1.out" 2>"$work/$1.err" </dev/null
+	fi
 	echo "$?" >"$work/$1.status"
 	[ "$place" = "$work/files" ] && return
 	find . -mindepth 1 -printf '%P %y %m %l\n' | LC_ALL=C sort >"$work/$1.files"
@@ -47,13 +51,19 @@ once()
 # compare CASE: sets $reason to the differences.
 compare()
 {
-	local what
+	local what gnu own
 
 	once gnu "$PATH" "$1"
-	[ -z "${newer:-}" ] || sed -i "$newer" "$work/gnu.err"
+	[ -z "${newer:-}" ] || [ ! -s "$work/gnu.err" ] || sed -i "$newer" "$work/gnu.err"
 	once own "$work/bin:$PATH" "$1"
 	reason=
-	for what in out err status files; do
+	read -r gnu <"$work/gnu.status"
+	read -r own <"$work/own.status"
+	[ "$gnu" = "$own" ] || reason="# status, GNU's and ours: $gnu, $own
+"
+	for what in out err files; do
+		# Most are empty, and need no process.
+		[ -s "$work/gnu.$what" ] || [ -s "$work/own.$what" ] || continue
 		cmp -s "$work/gnu.$what" "$work/own.$what" && continue
 		reason+="# $what, GNU's and ours:
 $(diff "$work/gnu.$what" "$work/own.$what" | head -n 6 | sed 's/^/#   /')
