@@ -5,7 +5,7 @@
 # The states that a power failure can leave of changed cubes and tables, and of a sort with --resume
 # (tests/fault/powerfail.py).  SP_POWER_STATES=N: at least so many seeded states for each command, by
 # default 25; SP_POWER_SUBSETS=N: all subsets of at most so many changes, by default 4, or 2 of a sort.
-# SP_TEST_FULL=1: 200, 10 and 4 by default.
+# SP_TEST_FULL=1: 200, 10 and 4 by default, and each change on each layout.
 
 # shellcheck disable=SC2016 # bash of the driver expands them
 in_memory=yes
@@ -16,7 +16,7 @@ needs python3
 needs_shim
 export cube xsort xtable
 full=${SP_TEST_FULL:-} subsets=${SP_POWER_SUBSETS:-}
-export SP_POWER_STATES=${SP_POWER_STATES:-$((full ? 200 : 25))} SP_POWER_SUBSETS=${subsets:-$((full ? 10 : 4))}
+export SP_POWER_STATES=${SP_POWER_STATES:-$((full ? 200 : 15))} SP_POWER_SUBSETS=${subsets:-$((full ? 10 : 4))}
 
 # power NAME CHECK COMMAND...: in the folder "disk".
 power()
@@ -131,11 +131,16 @@ for layout in csm nsm semiseq volumes; do
 	[ $layout != volumes ] || how=(--placement=semiseq "--volumes=v1,v2" --geometry=tracks.json)
 	"$xtable" load full/t --csv in.csv "${how[@]}" --cell=512 \
 		--types c1:i32,c2:dict8,c3:'dec(2)',c4:text || exit 2
-	table_changed "numbers, $layout" update --set c1=-5,c3=77.77 7 300 301
-	table_changed "texts and words, $layout" update --set "c2=black,c4='a text of another length'" 8 9 250
-	table_changed "texts in place, $layout" update --set c4=ABC 3
-	table_changed "$layout" delete 1 2 399
-	table_changed "$layout" append ../more.csv
+	# Each layout meets half of the commands, each command two layouts.
+	if [ "$full" ] || [[ $layout = csm || $layout = semiseq ]]; then
+		table_changed "numbers, $layout" update --set c1=-5,c3=77.77 7 300 301
+		table_changed "texts in place, $layout" update --set c4=ABC 3
+		table_changed "$layout" append ../more.csv
+	fi
+	if [ "$full" ] || [[ $layout = nsm || $layout = volumes ]]; then
+		table_changed "texts and words, $layout" update --set "c2=black,c4='a text of another length'" 8 9 250
+		table_changed "$layout" delete 1 2 399
+	fi
 done
 
 # A sort continues with the right result, or says that it must begin again.
