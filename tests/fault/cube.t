@@ -5,7 +5,7 @@
 # Each allocation, each call for a file and each request of mmap-cube fails, one at a time: status
 # 0 and the right result, or 2 with one message; then no file that looks whole and is not.  Commands
 # that change a complete cube are killed at each call, too: then it is what it was, or what it was to be.
-# SP_TEST_FULL=1: at four times as many calls, and all commands for each kind of cube.
+# SP_TEST_FULL=1: at eight times as many calls, and all commands for each kind of cube.
 
 # shellcheck disable=SC2317 # functions by the name of a command
 in_memory=yes
@@ -182,9 +182,9 @@ once()
 }
 
 full=${SP_TEST_FULL:-}
-few() { echo $((full ? $1 : ($1 + 7) / 4)); }
+few() { echo $((full ? $1 : ($1 + 15) / 8)); }
 
-# kills COMMAND CALLS STEPS NAME: about STEPS of the calls, or a quarter, kill the command.
+# kills COMMAND CALLS STEPS NAME: about STEPS of the calls, or an eighth, kill the command.
 kills()
 {
 	export FAILCALL_KILL=1
@@ -251,7 +251,7 @@ requests()
 		once "$command" >wrong
 		[ ! -s wrong ] || bad+="request $i: $(cat wrong)"$'\n'
 		[ $status = 2 ] || break
-		runs=$((runs + 1)) i=$((i + (full || i < 4 ? 1 : 5)))
+		runs=$((runs + 1)) i=$((i + (full || i < 3 ? 1 : 9)))
 	done
 	moving=()
 	[ $runs -gt 0 ] || bad+='no request failed'
