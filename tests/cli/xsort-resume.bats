@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # --resume: a sort continues where it was killed.  tests/fault/resume.t kills it at each call.
+# SP_TEST_FULL=1: also -u without --count from a mark, and whole sorts with each number of threads.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -41,7 +42,7 @@ checkpoints()
 }
 
 @test "killed at random, with other memory and threads: the same result" {
-	local kills=0 tries threads
+	local kills=0 tries threads all=(1 2 8)
 	for args in '-s -k1,1n' '-u -n' '-u --count -k2' '--fan-in=3' '--header --csv' '-r --parallel=3'; do
 		# shellcheck disable=SC2086 # words
 		"$xsort" $args in >want
@@ -51,7 +52,9 @@ checkpoints()
 				-S $((600 + RANDOM % 1000))K --parallel=$((RANDOM % 3 + 1)) in || kills=$((kills + 1))
 			[ -e d ] || break
 		done
-		for threads in 1 2 8; do
+		[ -n "${SP_TEST_FULL:-}" ] || all=("${all[@]:1}" "${all[0]}")
+		# Only the first one continues.
+		for threads in "${all[@]:0:${SP_TEST_FULL:+2}+1}"; do
 			# shellcheck disable=SC2086
 			resume $args --parallel=$threads in
 			cmp out want
@@ -65,7 +68,7 @@ checkpoints()
 	needs jq
 	local args pid
 	seq 3000000 | awk '{ print ($1 * 7919) % 1000003, $1 }' >many
-	for args in '-s -k1,1n' '-u -k2,2' '-u --count -k2,2'; do
+	for args in '-s -k1,1n' ${SP_TEST_FULL:+'-u -k2,2'} '-u --count -k2,2'; do
 		local sort=("$xsort" -S 16M --run-size=1M --parallel=2 --resume=d -o out)
 		# shellcheck disable=SC2086 # words
 		"$xsort" $args -S 1G many >want
