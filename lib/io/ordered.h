@@ -6,7 +6,8 @@
  * the range has ended, its buffer is written as soon as its place in the result is known, by any
  * maker that looks for work.  If a buffer is full before its range has ended, its maker waits for
  * that, writes the buffer, and continues.  A maker that looks sometimes writes earlier, once the
- * place is known, so that fewer bytes wait.
+ * place is known, so that fewer bytes wait.  If the length of the range was announced, later bytes
+ * are put into pinned memory of the maker's stream, and copied only once.
  *
  *	file	The place is known when the lengths of all earlier ranges are.  Makers write at
  *		offsets of their own, concurrently.  A maker can announce the length of its range.

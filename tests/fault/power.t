@@ -4,7 +4,7 @@
 #
 # The states that a power failure can leave of changed cubes and tables, and of a sort with --resume
 # (tests/fault/powerfail.py).  SP_POWER_STATES=N: at least so many seeded states for each command, by
-# default 25; SP_POWER_SUBSETS=N: all subsets of at most so many changes, by default 4, or 2 of a sort.
+# default 15; SP_POWER_SUBSETS=N: all subsets of at most so many changes, by default 4, or 2 of a sort.
 # SP_TEST_FULL=1: 200, 10 and 4 by default, and each change on each layout.
 
 # shellcheck disable=SC2016 # bash of the driver expands them
