@@ -318,7 +318,7 @@ $(B)/tests/shim/%.so: tests/shim/%.c $(B)/flags
 JOIN_OPTIONS := $(B)/tests/fuzz/fuzz_joinoptions
 JOIN_OPTIONS_OBJ := $(patsubst %,$(B)/obj/tools/%.o,common/args common/autopack common/common_options \
 	common/number common/outputs common/packedwarn common/progress common/setting \
-	$(patsubst %,xjoin/%,form further operands options settings suffixes tuning))
+	$(patsubst %,xjoin/%,form options settings))
 $(JOIN_OPTIONS): $(JOIN_OPTIONS_OBJ)
 $(JOIN_OPTIONS): private SP_CPPFLAGS += -Itools/common
 $(JOIN_OPTIONS): private TEST_OBJ := $(JOIN_OPTIONS_OBJ) -Wl$(comma)--wrap=free

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cube/mapping/walk.h"
+#include "place/walk.h"
 
 static inline int mapping_walk(const struct sp__mapping *m, const struct sp_cube_box *box,
 			       sp__cells_fn fn, void *arg)

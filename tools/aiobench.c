@@ -21,10 +21,10 @@
 #define EXAMPLES                                                                                   \
 	"\n"                                                                                       \
 	"Examples:\n"                                                                              \
-	"  aiobench run --iodepth=64 --runtime=5 --create --remove --size=1G test.dat\n"           \
+	"  aiobench run --depth=64 --runtime=5 --create --remove --size=1G test.dat\n"             \
 	"  aiobench sweep /dev/sdb\n"                                                              \
-	"  aiobench compare --a=--ioengine=libaio --b=--ioengine=io_uring /dev/sdb\n"              \
-	"  aiobench run --iodepth=64 --class=a:share=10%,prio=rt --class=b: /dev/sdb\n"
+	"  aiobench compare --a=--engine=libaio --b=--engine=io_uring /dev/sdb\n"                  \
+	"  aiobench run --depth=64 --class=a:share=10%,prio=rt --class=b: /dev/sdb\n"
 
 #define ANY 0, UINT32_MAX
 
@@ -99,6 +99,7 @@ static int run_command(struct config *o, const struct command *c)
 {
 	check_outputs(o);
 	report_need();
+	live_set(o->progress);
 	statsfile_open(&o->stats_file, o->stats);
 	return c->run(o);
 }

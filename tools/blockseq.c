@@ -12,6 +12,7 @@
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
+#include "progress.h"
 #include "signals.h"
 #include "statsfile.h"
 #include "traceplot.h"
@@ -40,7 +41,8 @@ static const char notes[] =
 struct config {
 	const char *trace[2], *stats, *plot, *cache_text;
 	bool compare, cache_option;
-	enum sp_sequence_order order;
+	struct sp_sequence_opts load;
+	enum progress_mode progress;
 	enum sp_sequence_refinement refine;
 	uint64_t window;
 	struct sp_sequence_cache cache;
@@ -60,7 +62,7 @@ static uint64_t page_value(const char *option, const char *text)
 
 static const struct setting settings[] = {
 	{ .doc = "Sequence:" },
-	{ "order", "ORDER", "by time of: submit or done (submit)", TO(order),
+	{ "order", "ORDER", "by time of: submit or done (submit)", TO(load.order),
 	  .values = sp_sequence_order_values },
 	{ "refine", "HOW",
 	  "rearrange legally before counting, to group by block, file, offset (a sweep); or none "
@@ -82,8 +84,8 @@ static const struct setting settings[] = {
 	  "count the transfers of the first N requests only; opt knows the others too",
 	  TO(cache.counted), .number = { 1, UINT64_MAX }, OF_CACHE },
 	{ .doc = "Report:" },
-	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
-	  TO(stats), .optional = true },
+	STATS_SETTING(struct config, stats, 0),
+	PROGRESS_SETTING(struct config, progress, 0),
 	{ "plot", "FILE",
 	  "draw position and time of requests, and the outstanding ones, with gnuplot to "
 	  "FILE.png, .svg or .pdf",
@@ -114,13 +116,14 @@ static void check(struct config *c, const struct operands *operands)
 	if (operands->n > want)
 		die_usage("extra operand: %s", quote(operands->text[want]));
 	if (c->compare && (c->cache_text || c->cache_option))
-		die_usage("--compare knows no cache");
+		die_usage("--compare and --cache are incompatible");
 	if (c->compare && (c->refine || c->window))
-		die_usage("--compare does not rearrange");
+		die_usage("--compare and --refine are incompatible");
 	if (c->compare && c->plot)
 		die_usage("--compare does not draw; --plot draws one trace");
 	if (c->plot && c->refine)
-		die_usage("--plot draws the times of the trace, which --refine does not change");
+		die_usage("--plot and --refine are incompatible: --plot draws the times of the "
+			  "trace");
 	if (c->window && !c->refine)
 		die_usage("--window needs --refine");
 	if (c->cache_option && !c->cache_text)
@@ -144,11 +147,28 @@ static bool empty(const struct sp_sequence *seq)
 	return !stats.total.requests;
 }
 
-static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
+/* Shows the share of a phase that is done. */
+static void show(void *arg, int phase, uint64_t done, uint64_t total)
+{
+	static const char *const names[] = {
+		[SP_SEQUENCE_PHASE_LOAD] = "reading",
+		[SP_SEQUENCE_PHASE_REFINE] = "rearranging",
+		[SP_SEQUENCE_PHASE_CACHE] = "page cache",
+		[SP_SEQUENCE_PHASE_COMPARE] = "comparing",
+	};
+
+	(void)arg;
+	if (total)
+		progress_draw("%s: %.0f %%", names[phase], 100 * (double)done / (double)total);
+	else
+		progress_draw("%s: %.1f MB", names[phase], (double)done / 1e6);
+}
+
+static struct sp_sequence *load(const char *path, const struct sp_sequence_opts *opts)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_sequence *seq;
-	int rc = sp_sequence_load(&seq, path, order, &err);
+	int rc = sp_sequence_load(&seq, path, opts, &err);
 
 	/* It does not even begin as a trace. */
 	if (rc == SP_EFORMAT && !strncmp(err.text, "line 1:", 7))
@@ -161,7 +181,7 @@ static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
 
 static int describe(const struct config *c, struct statsfile *stats)
 {
-	struct sp_sequence *seq = load(c->trace[0], c->order);
+	struct sp_sequence *seq = load(c->trace[0], &c->load);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_sequence_transfers t;
 	bool cache = c->cache.pages > 0;
@@ -176,6 +196,7 @@ static int describe(const struct config *c, struct statsfile *stats)
 		rc = sp_sequence_transfers(seq, &c->cache, &t, &err);
 	if (rc < 0)
 		die("%s: %s", quote_file(c->trace[0]), err.text[0] ? err.text : sp_strerror(rc));
+	progress_wipe();
 	report = sp_report_sequence(c->trace[0], seq, cache ? &c->cache : NULL, cache ? &t : NULL);
 	if (!report)
 		die("memory exhausted");
@@ -226,7 +247,7 @@ static void print_verdict(const struct config *c, const struct sp_sequence_compa
 
 static int compare(const struct config *c, struct statsfile *stats)
 {
-	struct sp_sequence *a = load(c->trace[0], c->order), *b = load(c->trace[1], c->order);
+	struct sp_sequence *a = load(c->trace[0], &c->load), *b = load(c->trace[1], &c->load);
 	struct sp_sequence_comparison r;
 	struct sp_report *report;
 
@@ -234,6 +255,7 @@ static int compare(const struct config *c, struct statsfile *stats)
 		die("%s: neither trace has requests", shown(c->trace[0]));
 	if (sp_sequence_compare(a, b, &r) < 0)
 		die("memory exhausted");
+	progress_wipe();
 	report = sp_report_sequence_comparison(c->trace[0], c->trace[1], &r);
 	if (!report)
 		die("memory exhausted");
@@ -274,6 +296,8 @@ int main(int argc, char **argv)
 	spare_traces(&c);
 	report_need();
 	statsfile_open(&stats, c.stats);
+	if (progress_wanted(c.progress, 1))
+		c.load.progress = show;
 	status = c.compare ? compare(&c, &stats) : describe(&c, &stats);
 	stdio_finish();
 	return status;

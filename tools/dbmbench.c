@@ -10,7 +10,6 @@
 int main(int argc, char **argv)
 {
 	static struct config c;
-	struct statsfile none = { 0 };
 	const struct command *command;
 	int status;
 
@@ -19,7 +18,7 @@ int main(int argc, char **argv)
 	stdio_guard();
 	signals_catch();
 	command = options_parse(&c, argc, argv);
-	status = commands_run(command, &c, &none, NULL);
+	status = commands_run(command, &c, &c.statsfile, c.stats, NULL);
 	free(c.operands.text);
 	return status;
 }

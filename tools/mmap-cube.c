@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	stdio_guard();
 	signals_catch();
 	command = options_parse(&c, argc, argv);
-	status = commands_run(command, &c, &c.stats, c.common.stats);
+	status = commands_run(command, &c, &c.stats, c.common.stats, NULL);
 	runplot_finish(&c.common, (const char *const[]){ command->name, c.operands.text[0] }, 2);
 	return status;
 }

@@ -12,6 +12,7 @@
 #include "msg.h"
 #include "number.h"
 #include "packedwarn.h"
+#include "progress.h"
 #include "signals.h"
 
 #define BLOCK ((size_t)1 << 20)
@@ -63,6 +64,7 @@ static const unsigned int kinds[SPECIALS] = {
 struct config {
 	struct sp_gen_opts gen;
 	const char *output;
+	enum progress_mode progress;
 	bool records_given, bytes_given, special[SPECIALS];
 };
 
@@ -114,8 +116,8 @@ static const struct setting settings[] = {
 	  SPECIAL(SHUFFLE) },
 	{ .doc = "All kinds:" },
 	{ "seed", "N", "seed of the data (1)", TO(gen.seed), .number = { 0, UINT64_MAX } },
-	{ "output", "FILE", "write to FILE, which appears when it is complete", TO(output),
-	  .letter = 'o', .dash = SETTING_DASH_OUTPUT },
+	OUTPUT_SETTING(struct config, output, 0),
+	PROGRESS_SETTING(struct config, progress, 0),
 	SETTING_ANSWERS,
 	{ 0 },
 };
@@ -151,7 +153,7 @@ static void take_operands(struct config *c, const struct operands *operands)
 	c->gen.kind =
 		(enum sp_gen_kind)choice_option("KIND", operands->text[0], sp_gen_kind_values());
 	if (strcmp(operands->text[0], sp_gen_kind_name(c->gen.kind)) != 0)
-		die_usage("a kind of data is written in full: %s",
+		die_usage("the name of a kind of data cannot be abbreviated: %s",
 			  quote(sp_gen_kind_name(c->gen.kind)));
 }
 
@@ -170,10 +172,11 @@ static int write_all(int fd, const char *buf, size_t bytes)
 	return 0;
 }
 
-/* Writes whole blocks and moves the rest to the front. */
-static int pump(struct sp_gen *gen, int fd, char *buf)
+/* Writes whole blocks and moves the rest to the front.  p: NULL, or shows progress. */
+static int pump(const struct config *c, struct sp_gen *gen, int fd, char *buf, struct progress *p)
 {
 	size_t held = 0;
+	uint64_t done = 0;
 	long n;
 	int rc = 0;
 
@@ -184,7 +187,11 @@ static int pump(struct sp_gen *gen, int fd, char *buf)
 		rc = write_all(fd, buf, BLOCK);
 		held -= BLOCK;
 		memmove(buf, buf + BLOCK, held);
+		done += BLOCK;
+		if (p)
+			progress_update(p, 0, done, c->gen.bytes);
 	}
+	progress_wipe();
 	return rc < 0 ? rc : write_all(fd, buf, held);
 }
 
@@ -196,20 +203,34 @@ static int finish(struct sp_outfile *out, struct sp_errinfo *err)
 	return close(STDOUT_FILENO) < 0 ? -errno : 0;
 }
 
-static void generate(const char *output, struct sp_gen *gen)
+static int write_data(const struct config *c, struct sp_gen *gen, int fd)
 {
+	static const char *const phases[] = { "writing" };
+	static const double weights[] = { 1 };
+	struct progress p = { phases, weights, 1, .result_phase = -1 };
+	bool apart = progress_apart(c->output);
+	bool shown = (apart || c->progress == PROGRESS_ALWAYS) && progress_wanted(c->progress, 1);
+	char *buf = must_alloc(NULL, 1, BLOCK + RECORD_CAPACITY);
+	int rc;
+
+	progress_begin(&p);
+	rc = pump(c, gen, fd, buf, shown ? &p : NULL);
+	free(buf);
+	return rc;
+}
+
+static void generate(const struct config *c, struct sp_gen *gen)
+{
+	const char *output = c->output;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_outfile *out = NULL;
 	int rc = output ? sp_outfile_open(&out, output, 0, &err) : 0, fd = STDOUT_FILENO;
-	char *buf;
 
 	if (!rc && out)
 		rc = fd = sp_outfile_begin(out, &err);
 	if (rc < 0)
 		die("%s: %s", quote_file(output), sp_strerror(rc));
-	buf = must_alloc(NULL, 1, BLOCK + RECORD_CAPACITY);
-	rc = gen ? pump(gen, fd, buf) : 0;
-	free(buf);
+	rc = gen ? write_data(c, gen, fd) : 0;
 	if (rc == 0)
 		rc = finish(out, &err);
 	if (rc < 0 && !err.code) {
@@ -247,7 +268,7 @@ int main(int argc, char **argv)
 	if (rc < 0)
 		die("%s: %s", sp_gen_kind_name(c.gen.kind),
 		    err.text[0] ? err.text : sp_strerror(rc));
-	generate(c.output, gen);
+	generate(&c, gen);
 	sp_gen_free(gen);
 	return 0;
 }

@@ -29,17 +29,20 @@ int command_build(struct config *c)
 	struct sp_index_stats st;
 	int rc = sp_index_build(&c->build, c->operands.text[0], c->output, &st, &err);
 
+	progress_wipe();
 	if (rc)
 		die_of(rc, &err);
 	report(c, &st);
 	return 0;
 }
 
-static struct sp_index *open_index(const struct config *c, bool any_source, struct sp_errinfo *err)
+static struct sp_index *open_index(struct config *c, bool any_source, struct sp_errinfo *err)
 {
 	const struct sp_index_opts o = { .run = c->run,
 					 .depth = c->depth,
-					 .any_source = any_source };
+					 .any_source = any_source,
+					 .progress = c->show,
+					 .progress_arg = &c->progress };
 	struct sp_index *index;
 	int rc = sp_index_open(&index, c->operands.text[0], &o, err);
 
@@ -251,8 +254,10 @@ int command_check(struct config *c)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_index *index = open_index(c, true, &err);
 	struct sp_index_stats st;
+	bool good = index && !sp_index_check(index, &st);
 
-	if (index && !sp_index_check(index, &st)) {
+	progress_wipe();
+	if (good) {
 		report(c, &st);
 		close_index(c, index);
 		printf("%" PRIu64 " pages, %" PRIu64 " records, %" PRIu64 " keys: no fault\n",
@@ -277,5 +282,5 @@ int main(int argc, char **argv)
 	stdio_guard();
 	signals_catch();
 	command = options_parse(&c, argc, argv);
-	return commands_run(command, &c, &c.stats, c.common.stats);
+	return commands_run(command, &c, &c.stats, c.common.stats, c.result);
 }

@@ -89,5 +89,5 @@ int main(int argc, char **argv)
 	stdio_guard();
 	signals_catch();
 	command = options_parse(&c, argc, argv);
-	return commands_run(command, &c, &c.stats, c.common.stats);
+	return commands_run(command, &c, &c.stats, c.common.stats, c.result);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <spindle/enum.h>
+#include "base/edits.h"
 
 const char *sp_enum_name(const struct sp_enum_value *values, int value)
 {
@@ -33,4 +34,13 @@ int sp_enum_parse(const struct sp_enum_value *values, const char *text, int *val
 	if (!rc)
 		*value = found->value;
 	return rc;
+}
+
+const char *sp_enum_nearest(const struct sp_enum_value *values, const char *text)
+{
+	struct sp__near_name nearest = { 0 };
+
+	for (; values->name; values++)
+		sp__near_name_try(&nearest, text, strlen(text), values->name, SP__NEAR_OPTION);
+	return nearest.name;
 }

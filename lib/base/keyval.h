@@ -28,7 +28,7 @@ extern const struct sp__unit sp__unit_percent[]; /* % or none */
 enum sp__keykind {
 	SP__KEY_NUMBER, /* a number with one of units; min to max in the stored unit */
 	SP__KEY_REAL,	/* a double; units, min and max count billionths */
-	SP__KEY_SIZE,	/* of sp_size_parse(), in bytes; not a share of the memory */
+	SP__KEY_SIZE,	/* a size for sp_size_parse(), in bytes; not a share of the memory */
 	SP__KEY_FLAG,	/* 0 or 1; a key alone: 1 */
 	SP__KEY_WORD,	/* one of words, in full */
 	SP__KEY_TEXT,	/* not empty, and not longer than the array */
@@ -40,7 +40,7 @@ struct sp__setting {
 	const char *form; /* the form of the value, completes "KEY is ..." */
 	enum sp__keykind kind;
 	size_t at, bytes;	      /* SP__KEY_AT() */
-	uint64_t min, max;	      /* of numbers and sizes; max 0: no limit */
+	uint64_t min, max;	      /* range of numbers and sizes; max 0: no limit */
 	const struct sp__unit *units; /* NULL: none */
 	const struct sp_enum_value *words;
 	bool (*set)(void *out, const char *value);

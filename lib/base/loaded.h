@@ -28,8 +28,8 @@ enum sp__library {
 /* The stubs of a library: the functions that they call. */
 struct sp__stubs {
 	const char *soname;
-	const char *packages; /* that have it */
-	const char *names;    /* of n functions, each ended by a NUL */
+	const char *packages; /* packages that have the library */
+	const char *names;    /* names of n functions, each ended by a NUL */
 	void **functions;     /* n; NULL until the library is loaded */
 	size_t n;
 };

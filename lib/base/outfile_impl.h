@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declares the parts of base/outfile: temporary names, and the old file.
+ * Declares the parts of base/outfile: staged outputs, temporary names, and checks that outputs
+ * differ.
  */
 #pragma once
 
@@ -55,15 +56,14 @@ char *sp__outname_directory(const char *path);
 
 #define SP__OUTOLD_STAYS 1 /* not an error: the old file cannot be replaced */
 
-/* True if rename() cannot replace the regular file at path, which has the status `old`. */
-bool sp__outold_stays(const char *path, const struct stat *old);
 /*
- * Gives fd the mode, owner and extended attributes of the old file at path.  Returns 0,
- * SP__OUTOLD_STAYS if that is not permitted, or -errno.
+ * Checks that the files differ. output, trace and tasks, the log of tasks, may be NULL; the output
+ * may be an input.
  */
-SP_MUST_CHECK int sp__outold_attributes(const char *path, const struct stat *old, int fd);
-/*
- * Replaces the content of `to` by the content of `from`.  Sets *lost once the old content is gone.
- * Returns 0 or -errno.  If the device lacks space, the old content stays.
- */
-SP_MUST_CHECK int sp__outold_copy(int from, int to, bool *lost);
+SP_MUST_CHECK int sp__output_set_check(const char *output, const char *trace, const char *tasks,
+				       const char *const *inputs, size_t n, struct sp_errinfo *err);
+
+/* Two paths lead to one file, which need not exist, if their identifications are the same. */
+bool sp__output_set_identify(struct sp_output_set_file *f,
+			     const char *path); /* false: no file to lose */
+bool sp__output_set_same(const struct sp_output_set_file *a, const struct sp_output_set_file *b);

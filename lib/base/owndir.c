@@ -35,7 +35,11 @@ static bool is_private(gid_t gid)
 	return true;
 }
 
-const char *sp__own_refusal(const struct stat *st)
+/*
+ * Returns the reason why a file or directory is not safe from other users, or NULL.  It is safe if
+ * it belongs to the user, and only the user, or a group without another member, can write to it.
+ */
+static const char *own_refusal(const struct stat *st)
 {
 	if (st->st_uid != geteuid())
 		return "belongs to another user";
@@ -72,7 +76,7 @@ int sp__owndir_open(struct sp__owndir *d, const char *path, struct sp_errinfo *e
 	if (rc < 0)
 		return sp__err(err, rc, "open", path, -1);
 	rc = fstat(d->fd, &st) < 0 ? -errno : 0;
-	reason = rc ? NULL : sp__own_refusal(&st);
+	reason = rc ? NULL : own_refusal(&st);
 	if (!rc && !reason)
 		return 0;
 	sp__owndir_close(d);
@@ -147,7 +151,7 @@ int sp__ownfile_open(const char *path, struct sp_errinfo *err)
 	if (fd < 0)
 		reason = "is a link";
 	else if (!rc)
-		reason = S_ISREG(st.st_mode) ? sp__own_refusal(&st) : "is not a regular file";
+		reason = S_ISREG(st.st_mode) ? own_refusal(&st) : "is not a regular file";
 	if (!rc && !reason)
 		return fd;
 	if (fd >= 0)

@@ -19,12 +19,6 @@ struct sp__owndir {
 };
 
 /*
- * Returns the reason why a file or directory is not safe from other users, or NULL.  It is safe if
- * it belongs to the user, and only the user, or a group without another member, can write to it.
- */
-const char *sp__own_refusal(const struct stat *st);
-
-/*
  * Opens a directory, or creates it with mode 0700.  Returns 0, -errno, or SP_EUNSUP if it is not
  * safe from other users.  After an error d->fd is -1.
  */

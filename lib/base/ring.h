@@ -33,7 +33,7 @@ struct sp__ring_buffer {
 struct sp__ring {
 	struct sp__ring_buffer buf[SP__RING_MAX];
 	unsigned n;	      /* buffers in use */
-	size_t bytes;	      /* of each buffer */
+	size_t bytes;	      /* bytes of each buffer */
 	uint64_t full, empty; /* channels of the log of tasks */
 	uint64_t put, get;    /* counts of buffers filled, and released */
 	const char *pending;  /* filling side: a record that did not fit */

@@ -18,7 +18,7 @@
 
 struct sp__tally {
 	uint64_t records;
-	uint64_t sum; /* of hashes, or of other numbers that identify records */
+	uint64_t sum; /* sum of hashes, or of other numbers that identify records */
 	uint64_t bytes;
 };
 

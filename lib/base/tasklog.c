@@ -27,7 +27,7 @@ _Thread_local struct sp__logging sp__logging;
 static struct {
 	pthread_mutex_t lock;
 	struct sp__linefile *lines; /* NULL: no log is open */
-	uint64_t number;	    /* of the last log */
+	uint64_t number;	    /* number of the last log */
 	uint64_t tasks;		    /* count of started tasks */
 	uint64_t opened_ns, opened_cpu_ns;
 } logs = { .lock = PTHREAD_MUTEX_INITIALIZER };

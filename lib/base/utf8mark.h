@@ -5,9 +5,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <spindle/batch.h>
 
 #define SP__UTF8_MARK "\xEF\xBB\xBF"
 #define SP__UTF8_MARK_BYTES 3
@@ -37,4 +39,43 @@ static inline void sp__skip_mark(FILE *f)
 		ungetc(c, f);
 	while (n)
 		ungetc(mark[--n], f);
+}
+
+/*
+ * The state of a text that comes in spans; zero at the beginning.  A pipe can deliver the mark byte
+ * by byte.  Bytes that begin like the mark and then differ are returned as a span of their own,
+ * before the span that showed the difference.
+ */
+struct sp__unmark {
+	bool over;	      /* the beginning of the text has passed */
+	bool marked;	      /* the text began with a mark */
+	size_t matched;	      /* bytes of the mark found so far */
+	struct sp_batch rest; /* the span to return next; or none */
+};
+
+/*
+ * Removes the mark from *span, the next one of the text.  end: the text has ended, and *span is
+ * empty.  False: nothing is left of the span.
+ */
+static inline bool sp__unmark(struct sp__unmark *u, struct sp_batch *span, bool end)
+{
+	static const char mark[] = SP__UTF8_MARK;
+	const size_t before = u->matched;
+	size_t n = 0;
+
+	while (n < span->bytes && u->matched < SP__UTF8_MARK_BYTES &&
+	       span->data[n] == mark[u->matched]) {
+		u->matched++;
+		n++;
+	}
+	u->marked = u->matched == SP__UTF8_MARK_BYTES;
+	u->over = u->marked || end || n < span->bytes;
+	if (u->marked || !u->over) {
+		span->data += n;
+		span->bytes -= n;
+	} else if (before) {
+		u->rest = *span;
+		*span = (struct sp_batch){ mark, before };
+	}
+	return span->bytes;
 }

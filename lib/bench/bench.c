@@ -6,10 +6,10 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "base/output_set.h"
+#include "base/outfile_impl.h"
 #include "base/enum.h"
 #include "bench/state.h"
-#include "io/ioprio.h"
+#include "io/engine.h"
 
 #define SEED_STEP 16
 

@@ -27,7 +27,7 @@ struct sp__bench_slot {
 struct sp__bench_feed {
 	struct sp__pageload load;
 	struct sp__benchclass *classes[SP__PAGE_CLASSES];
-	uint64_t log_offset; /* of the log, in the target */
+	uint64_t log_offset; /* offset of the log in the target */
 	bool counting;
 	uint64_t accessed, queries; /* at the beginning of the measurement */
 };
@@ -51,7 +51,7 @@ struct sp__load {
 	struct sp__bench_group groups[SP_BENCH_CLASSES_MAX + 1];
 	size_t ngroups;
 	struct sp__benchclass *classes[SP_BENCH_CLASSES_MAX]; /* group by group */
-	unsigned depth;					      /* of all groups */
+	unsigned depth; /* outstanding requests of all groups */
 	unsigned outstanding;
 	struct sp__bench_slot *slots;
 	struct sp__request **batch; /* depth */

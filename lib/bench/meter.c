@@ -6,7 +6,7 @@
  *
  * If a run time is given, counting ends after it and nothing more is issued; requests that are
  * outstanding then are reported separately.  If a number of bytes is given, also counted from the
- * end of the ramp, counting ends when the last request has completed.  A steady state (steady.c)
+ * end of the ramp, counting ends when the last request has completed.  A steady state (walk.c)
  * ends counting as the run time does.
  *
  * Algorithm: a class is passed over by each completion of another class since the class was last
@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #include "base/minmax.h"
 #include "bench/state.h"
-#include "bench/steady.h"
+#include "bench/walk.h"
 
 #define WINDOWS 40
 #define WINDOW_MIN_NS 1000000

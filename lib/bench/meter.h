@@ -31,34 +31,34 @@ struct sp__benchclass {
 	struct sp__rng rng;
 	unsigned turn; /* index of the next target */
 	struct sp__walk walks[SP_BENCH_TARGETS_MAX];
-	uint64_t range_bytes; /* of its ranges */
-	uint64_t pass_bytes;  /* of all requests of one pass over them */
+	uint64_t range_bytes; /* total bytes of the ranges */
+	uint64_t pass_bytes;  /* bytes of all requests of one pass over the ranges */
 
 	/* meter.c */
 	struct sp__hist latency, earlier; /* earlier: at the last interval */
 	uint64_t bytes, earlier_bytes, reads, errors;
 	struct sp__depthlog depth;
-	uint64_t mark;	  /* completions of all classes when this one was last served, */
-	uint64_t mark_ns; /* or when it began to have requests outstanding */
+	uint64_t mark;	  /* completions of all classes at that time */
+	uint64_t mark_ns; /* time when this class was last served or became busy */
 	uint64_t passed_over, longest_gap_ns, oldest_ns;
 	/* Until the end, sums since the beginning. */
 	struct sp_bench_window windows[SP__BENCH_WINDOWS_MAX];
 };
 
 struct sp__meter {
-	uint64_t begin_ns; /* of the ramp, then of the measurement */
+	uint64_t begin_ns; /* start of the ramp, then of the measurement */
 	bool measuring, finished;
 	uint64_t end_ns;	    /* nothing is issued after it; UINT64_MAX: no run time */
 	uint64_t tick_ns;	    /* end of the interval; UINT64_MAX: none */
 	uint64_t interval_begin_ns; /* its beginning */
 	uint64_t window_ns;	    /* end of the window */
-	uint64_t width_ns;	    /* of a window */
+	uint64_t width_ns;	    /* width of a window */
 	size_t nwindows;
 	uint64_t round_ns;			 /* end of the round; UINT64_MAX: none */
 	uint64_t round_begin_ns, round_requests; /* its beginning, and requests completed before */
 	struct sp_bench_steady steady;
 	uint64_t completions;
-	struct sp__depthlog depth; /* of all classes */
+	struct sp__depthlog depth; /* outstanding requests of all classes over time */
 	struct sp__hist sum, diff; /* scratch */
 	uint64_t finished_ns;
 	uint64_t overdue_ns;	     /* age of the first overdue request */

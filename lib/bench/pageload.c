@@ -6,6 +6,147 @@
 #include "base/minmax.h"
 #include "bench/pageload.h"
 
+/*
+ * Range queries with read-ahead of extents whose use exceeds a threshold.
+ *
+ * Algorithm: queries read one page at a time into a buffer.  When they have worked on more pages of
+ * an extent than the threshold, the extent's pages outside the buffer are requested together: the
+ * read-ahead that section 3.1 describes for accesses that are not sequential.  The page that has
+ * been in the buffer longest is replaced first.
+ *
+ * States of a page:
+ *
+ *	OUT -> COMING -> HERE -> WORKED -> OUT
+ *
+ * If a page is replaced after its arrival and before its query continues, the query requests it
+ * again.
+ */
+
+enum { OUT, COMING, HERE, WORKED };
+
+static int open_threshold(struct sp__pageload *l)
+{
+	struct sp__pagethreshold *c = &l->threshold;
+
+	c->frames = (size_t)(l->opts.buffer * (double)l->pages);
+	c->state = calloc(l->pages, sizeof(c->state[0]));
+	c->here = calloc(c->frames, sizeof(c->here[0]));
+	c->worked = calloc(l->pages / l->opts.extent_pages, sizeof(c->worked[0]));
+	l->clients = calloc(l->opts.clients, sizeof(l->clients[0]));
+	if (!c->state || !c->here || !c->worked || !l->clients)
+		return -ENOMEM;
+	for (unsigned i = 0; i < l->opts.clients; i++)
+		l->clients[i].left = l->opts.query_pages;
+	return sp__pagequeue_open(l, SP__PAGE_READ, c->frames);
+}
+
+/* Takes the frame of the page that has been in the buffer longest.  False: all are being read. */
+static bool take_frame(struct sp__pageload *l)
+{
+	struct sp__pagethreshold *c = &l->threshold;
+
+	for (size_t i = 0; c->n == c->frames && i < c->frames; i++) {
+		uint32_t page = c->here[c->head];
+
+		c->head = (c->head + 1) % c->frames;
+		c->n--;
+		if (c->state[page] == COMING) {
+			c->here[(c->head + c->n++) % c->frames] = page;
+			continue;
+		}
+		if (c->state[page] == WORKED)
+			c->worked[page / l->opts.extent_pages]--;
+		c->state[page] = OUT;
+	}
+	return c->n < c->frames;
+}
+
+static void ask(struct sp__pageload *l, uint32_t page)
+{
+	struct sp__pagethreshold *c = &l->threshold;
+
+	if (c->state[page] != OUT || !take_frame(l))
+		return;
+	c->here[(c->head + c->n++) % c->frames] = page;
+	c->state[page] = COMING;
+	sp__pageload_ask(l, SP__PAGE_READ, page, 0);
+}
+
+/* Counts a page that was worked on; requests its extent if the count exceeds the threshold. */
+static void count(struct sp__pageload *l, uint32_t page)
+{
+	struct sp__pagethreshold *c = &l->threshold;
+	uint32_t extent = page / l->opts.extent_pages;
+
+	if (c->state[page] == WORKED)
+		return;
+	c->state[page] = WORKED;
+	if (++c->worked[extent] != l->opts.extent_threshold + 1)
+		return;
+	for (uint32_t i = 0; i < l->opts.extent_pages; i++)
+		ask(l, extent * l->opts.extent_pages + i);
+}
+
+/* Ends the query of the client and begins another one. */
+static void pageclient_finish(struct sp__pageload *l, struct sp__pageclient *c)
+{
+	l->queries++;
+	l->over = l->queries == l->opts.passes;
+	c->left = l->opts.query_pages;
+}
+
+/* Works on a page that has arrived, after the previous page of the query. */
+static void pageload_work(struct sp__pageload *l, uint64_t *busy_ns, uint64_t arrived_ns)
+{
+	*busy_ns = sp__max(arrived_ns, *busy_ns) + l->opts.compute_ns;
+	l->accessed++;
+}
+
+static void run_reader(struct sp__pageload *l, struct sp__pageclient *q, uint64_t now_ns)
+{
+	while (!l->over) {
+		if (q->busy_ns > now_ns) {
+			sp__pageload_due(l, q->busy_ns);
+			return;
+		}
+		if (!q->n && !q->left) {
+			pageclient_finish(l, q);
+			continue;
+		}
+		if (!q->n) {
+			q->page = (uint32_t)sp__rng_below(&l->rng, l->pages);
+			q->n = 1;
+			q->left--;
+		}
+		ask(l, q->page);
+		if (l->threshold.state[q->page] < HERE)
+			return;
+		pageload_work(l, &q->busy_ns, now_ns);
+		q->n = 0;
+		count(l, q->page);
+	}
+}
+
+static void run(struct sp__pageload *l, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < l->opts.clients; i++)
+		run_reader(l, &l->clients[i], now_ns);
+}
+
+static void done(struct sp__pageload *l, enum sp__pageclass class, const struct sp__pagereq *r,
+		 uint64_t now_ns)
+{
+	(void)class;
+	(void)now_ns;
+	l->threshold.state[r->page] = HERE;
+}
+
+const struct sp__pageload_ops sp__pageload_threshold = {
+	.open = open_threshold,
+	.run = run,
+	.done = done,
+};
+
 #define UPDATE_PAGES_MAX (1u << 22) /* each has about 25 bytes of state */
 
 static const char *check_update(const struct sp_policy_opts *o, uint64_t pages)
@@ -13,7 +154,7 @@ static const char *check_update(const struct sp_policy_opts *o, uint64_t pages)
 	unsigned ahead = o->submission == SP_POLICY_AGGRESSIVE ? o->ahead : 1;
 
 	if (pages > UPDATE_PAGES_MAX)
-		return "an update has a table of at most 4194304 pages";
+		return "the table of an update has at most 4194304 pages";
 	if (!(o->buffer > 0 && o->buffer < 1))
 		return "the buffer must be larger than 0 and smaller than the table";
 	if (o->buffer * (double)pages < (double)(ahead + 1) * o->extent_pages)
@@ -45,7 +186,7 @@ const char *sp__pageload_check(const struct sp_policy_opts *o, uint64_t pages)
 		return "an extent has at most 65536 pages, 256 extents are read ahead, and "
 		       "there are at most 4096 clients with batches of 4096 pages";
 	if (o->load != SP_POLICY_UPDATE && o->submission == SP_POLICY_ADAPTIVE)
-		return "adaptive submission concerns writes, which only an update has";
+		return "adaptive submission needs writes, which only an update has";
 	if (pages > UINT32_MAX)
 		return "a table has at most 4294967295 pages";
 	if (pages / o->extent_pages <= o->ahead)
@@ -53,7 +194,7 @@ const char *sp__pageload_check(const struct sp_policy_opts *o, uint64_t pages)
 	if (o->extent_threshold && check_threshold(o, pages))
 		return check_threshold(o, pages);
 	if (o->threads && o->load == SP_POLICY_RANGE)
-		return "threads are for scans and updates: queries read for themselves";
+		return "threads apply to scans and updates only: queries do not share their reads";
 	return o->load == SP_POLICY_UPDATE ? check_update(o, pages) : NULL;
 }
 
@@ -80,12 +221,6 @@ void sp__pageload_due(struct sp__pageload *l, uint64_t due_ns)
 {
 	if (due_ns < l->due_ns)
 		l->due_ns = due_ns;
-}
-
-void sp__pageload_work(struct sp__pageload *l, uint64_t *busy_ns, uint64_t arrived_ns)
-{
-	*busy_ns = sp__max(arrived_ns, *busy_ns) + l->opts.compute_ns;
-	l->accessed++;
 }
 
 /*
@@ -123,7 +258,7 @@ bool sp__pagescan_step(struct sp__pageload *l, uint64_t now_ns)
 	l->over = s->at == s->end;
 	if (l->over || !*arrived)
 		return false;
-	sp__pageload_work(l, &s->busy_ns, *arrived);
+	pageload_work(l, &s->busy_ns, *arrived);
 	*arrived = 0;
 	s->at++;
 	if (s->at % l->opts.extent_pages == 0)
@@ -199,13 +334,6 @@ static void ask_batch(struct sp__pageload *l, struct sp__pageclient *c)
 				 first + i);
 }
 
-void sp__pageclient_finish(struct sp__pageload *l, struct sp__pageclient *c)
-{
-	l->queries++;
-	l->over = l->queries == l->opts.passes;
-	c->left = l->opts.query_pages;
-}
-
 static void run_client(struct sp__pageload *l, struct sp__pageclient *c, uint64_t now_ns)
 {
 	while (!l->over) {
@@ -218,13 +346,13 @@ static void run_client(struct sp__pageload *l, struct sp__pageclient *c, uint64_
 		if (c->at < c->n && !*arrived)
 			return;
 		if (c->at < c->n) {
-			sp__pageload_work(l, &c->busy_ns, *arrived);
+			pageload_work(l, &c->busy_ns, *arrived);
 			*arrived = 0;
 			c->at++;
 		} else if (c->left) {
 			ask_batch(l, c);
 		} else {
-			sp__pageclient_finish(l, c);
+			pageclient_finish(l, c);
 		}
 	}
 }

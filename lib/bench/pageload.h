@@ -25,12 +25,12 @@ enum sp__pageclass {
 struct sp__pagereq {
 	uint32_t page;	 /* first page; in the log, first block */
 	uint32_t n;	 /* consecutive pages or blocks */
-	uint32_t cookie; /* of the first page; private to the load */
+	uint32_t cookie; /* cookie of the first page; private to the load */
 };
 
 #define SP__PAGELOG_BLOCK_BYTES 4096u
 #define SP__PAGELOG_BYTES (64u << 20)	   /* at the end of the target */
-#define SP__PAGELOG_MAX_BYTES (512u << 10) /* of one write */
+#define SP__PAGELOG_MAX_BYTES (512u << 10) /* maximum bytes of one write of the log */
 
 /* First in, first out. */
 struct sp__pagequeue {
@@ -44,7 +44,7 @@ struct sp__pagescan {
 	uint64_t at;	 /* the next page to work on */
 	uint64_t asked;	 /* pages before it are requested, */
 	uint64_t wanted; /* pages before this one are to be */
-	uint64_t end;	 /* of the last pass; UINT64_MAX: none */
+	uint64_t end;	 /* end of the last pass; UINT64_MAX: none */
 	uint64_t busy_ns;
 	uint64_t ahead;	      /* pages */
 	uint64_t *arrived_ns; /* page p: element p % ahead; 0: not yet */
@@ -76,9 +76,9 @@ struct sp__pageset {
 
 struct sp__pagebuffer {
 	size_t frames, empty;
-	uint8_t *state; /* of each page of the table */
+	uint8_t *state; /* state of each page of the table */
 	struct sp__pageset dirty, clean;
-	uint32_t *where;  /* of each page of the table: its index in one of the two sets */
+	uint32_t *where;  /* index of each page of the table in one of the two sets */
 	uint64_t look_ns; /* time of the next check of the preflush */
 	/* Positions where the search for the oldest page continues. */
 	uint32_t dirty_hand, clean_hand;
@@ -86,7 +86,7 @@ struct sp__pagebuffer {
 
 /* The buffer of queries that read the rest of an extent once they have used many of its pages. */
 struct sp__pagethreshold {
-	uint8_t *state; /* of each page */
+	uint8_t *state; /* state of each page */
 	uint32_t *here; /* pages in any state but OUT, oldest first */
 	size_t frames, head, n;
 	uint32_t *worked; /* per extent: pages that queries have worked on */
@@ -94,7 +94,7 @@ struct sp__pagethreshold {
 
 struct sp__pagelog {
 	uint64_t bytes;	   /* logged since the last write */
-	uint32_t block;	   /* of the next write */
+	uint32_t block;	   /* block of the next write */
 	uint64_t write_ns; /* when the write is due; 0: nothing to write */
 	bool due;
 };
@@ -102,7 +102,7 @@ struct sp__pagelog {
 struct sp__pageload {
 	struct sp_policy_opts opts;
 	const struct sp__pageload_ops *ops;
-	uint32_t pages; /* of the table; whole extents */
+	uint32_t pages; /* pages of the table; whole extents */
 	unsigned depth;
 	struct sp__rng rng;
 
@@ -115,8 +115,8 @@ struct sp__pageload {
 
 	struct sp__pagescan scan;
 	struct sp__pageclient *clients;
-	unsigned batch;	      /* of a client */
-	uint64_t *arrived_ns; /* of all clients */
+	unsigned batch;	      /* pages of a batch of a client */
+	uint64_t *arrived_ns; /* arrivals at all clients */
 	struct sp__pagebuffer buffer;
 	struct sp__pagethreshold threshold;
 	struct sp__pagelog log;
@@ -167,14 +167,7 @@ void sp__pagescan_arrived(struct sp__pageload *l, uint64_t page, uint64_t now_ns
 /* Works on the next page.  False: the query has not reached it, or it has not arrived. */
 bool sp__pagescan_step(struct sp__pageload *l, uint64_t now_ns);
 
-/* Works on a page that has arrived, after the previous page of the query. */
-void sp__pageload_work(struct sp__pageload *l, uint64_t *busy_ns, uint64_t arrived_ns);
-/* Ends the query of the client and begins another one. */
-void sp__pageclient_finish(struct sp__pageload *l, struct sp__pageclient *c);
-
 /* The log of an update: notes a changed page; computes when a write is due; sets the next write. */
-void sp__pagelog_changed(struct sp__pageload *l, uint64_t now_ns);
-void sp__pagelog_run(struct sp__pageload *l, uint64_t now_ns);
 bool sp__pagelog_next(struct sp__pageload *l, struct sp__pagereq *r);
 
 extern const struct sp__pageload_ops sp__pageload_update, sp__pageload_threshold;

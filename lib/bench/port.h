@@ -25,8 +25,9 @@ struct sp__port_ops {
 
 struct sp__port {
 	const struct sp__port_ops *ops;
-	const char *engine;    /* at the last reap */
-	int pool_rc, files_rc; /* as in a queue, at the last reap */
+	const char *engine; /* at the last reap */
+	int pool_rc,
+		files_rc; /* errors of the pool and of the files at the last reap, as in a queue */
 };
 
 /* Opens a queue with opts; the buffers of requests are in its pool. */

@@ -144,7 +144,7 @@ int sp__replay_open(struct sp__replay **out, struct sp_bench_opts *opts, struct 
 	*out = r;
 	if (!r)
 		return sp__err(err, -ENOMEM, "open", o->trace, -1);
-	rc = sp_sequence_load(&r->seq, o->trace, SP_SEQUENCE_SUBMIT, err);
+	rc = sp_sequence_load(&r->seq, o->trace, NULL, err);
 	if (rc < 0)
 		return rc;
 	if (!r->seq->n)

@@ -13,8 +13,8 @@ struct sp__benchclass;
 struct sp__replay {
 	struct sp_sequence *seq;
 	struct sp_bench_volume *volumes;
-	size_t *file; /* of each volume */
-	/* Of each target: the trace writes to it; the bytes that it must have. */
+	size_t *file; /* file number of each volume */
+	/* For each target: whether the trace writes to it, and the bytes that it must have. */
 	bool writes[SP_BENCH_TARGETS_MAX];
 	uint64_t need[SP_BENCH_TARGETS_MAX];
 	uint32_t bytes_max;

@@ -27,7 +27,7 @@ struct sp_bench {
 	struct sp__benchfile files[SP_BENCH_TARGETS_MAX]; /* target.c */
 	size_t nfiles;
 	struct sp__volume *device; /* the simulated device, or NULL */
-	struct sp__trace *trace;   /* or NULL; has its own lock */
+	struct sp__trace *trace;   /* NULL: no trace; has its own lock */
 	struct sp__benchclass *classes[SP_BENCH_CLASSES_MAX];
 	size_t nclasses;
 	size_t nloads;
@@ -38,7 +38,7 @@ struct sp_bench {
 
 	/* If threaded, guarded by the lock while the loads run. */
 	pthread_mutex_t lock;
-	struct sp__replay *replay; /* or NULL */
+	struct sp__replay *replay; /* NULL: no replay */
 	struct sp__meter meter;
 	uint64_t issued_bytes; /* load_fill.c; meter.c resets it after the ramp */
 	bool stopped;
@@ -49,7 +49,7 @@ struct sp_bench {
 	 */
 	struct sp_bench_result result;
 	struct sp_bench_stats stats[SP_BENCH_CLASSES_MAX];
-	struct sp_bench_window windows[SP__BENCH_WINDOWS_MAX]; /* of all classes */
+	struct sp_bench_window windows[SP__BENCH_WINDOWS_MAX]; /* windows of all classes */
 	uint64_t device_ns[SP__DEPTH_MAX + 1];
 };
 
@@ -69,11 +69,8 @@ void sp__bench_close(struct sp_bench *b);
 SP_MUST_CHECK int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err);
 void sp__bench_close_targets(struct sp_bench *b);
 
-/* prio.c: replaces class RT if it is not allowed.  Returns 0 or -EPERM. */
+/* bench_check.c: replaces class RT if it is not allowed.  Returns 0 or -EPERM. */
 SP_MUST_CHECK int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err);
-
-/* no_effect.c: called after the loads have ended, before they are closed. */
-void sp__bench_no_effects(struct sp_bench *b);
 
 /* bench_result.c */
 void sp__bench_figures(struct sp_bench *b);

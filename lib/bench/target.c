@@ -232,11 +232,12 @@ static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, si
 				"is too small for requests of %u bytes of class %s", c->spec.bytes,
 				c->spec.name);
 	if (c->spec.bytes % f->align_bytes)
-		return sp__errf(err, -EINVAL, "open", f->path, -1,
-				"direct requests must be multiples of %u bytes; class %s has %u",
-				f->align_bytes, c->spec.name, c->spec.bytes);
+		return sp__errf(
+			err, -EINVAL, "open", f->path, -1,
+			"direct requests must be multiples of %u bytes; those of class %s have %u",
+			f->align_bytes, c->spec.name, c->spec.bytes);
 	if (c->spec.fio_passes && c->spec.range_share > 0 && c->spec.range_share < 1)
-		bytes -= bytes % c->spec.bytes; /* as fio does with a percentage */
+		bytes -= bytes % c->spec.bytes; /* rounded down, as fio does with a percentage */
 	pass = pass_bytes(&c->spec, bytes, f->volume->size_bytes - f->begin - begin);
 	sp__walk_init(&c->walks[file], &c->spec, f->begin + begin, pass);
 	c->range_bytes += bytes;

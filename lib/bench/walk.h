@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Offsets of requests: one walk for each class and target.
+ * Computes the offsets of requests, one walk for each class and target, and judges steady states.
  *
  * A walk visits units of the size of a request in a range of the target.
  */
 #pragma once
 
 #include <spindle/bench.h>
-#include "base/perm.h"
-#include "base/ranks.h"
+#include "base/rng.h"
+
+/*
+ * Decides whether a measurement is in a steady state, by the rule of SNIA's performance test
+ * specification for solid state storage (see <spindle/bench.h>).  A pure function of the rounds.
+ */
+
+/* Adds a round and judges the window that it ends. */
+void sp__steady_add(struct sp_bench_steady *s, struct sp_bench_round round);
 
 struct sp__walk {
 	enum sp_bench_pattern pattern;

@@ -33,11 +33,14 @@
 static int check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
 	if (o->total_bytes)
-		return SP__REFUSE(err, "many short measurements end by time, not by bytes");
+		return SP__REFUSE(
+			err,
+			"each measurement of a set ends after a time, not after a number of bytes");
 	if (o->steady_ns)
-		return SP__REFUSE(err, "many short measurements do not end at a steady state");
+		return SP__REFUSE(err, "a measurement of a set does not wait for a steady state");
 	if (o->trace || o->interval_ns)
-		return SP__REFUSE(err, "many short measurements have neither trace nor intervals");
+		return SP__REFUSE(err, "a set of measurements writes no trace and no intervals: "
+				       "measure one setting");
 	if (o->engine && !strcmp(o->engine, "sync"))
 		return SP__REFUSE(err, "the engine \"sync\" has one request outstanding at a time");
 	return sp__bench_check(o, err);

@@ -55,7 +55,7 @@ struct sp__setpoint {
 
 struct sp_benchset {
 	struct sp_benchset_opts opts;
-	struct sp_bench *holders[2]; /* of created files, or NULL */
+	struct sp_bench *holders[2]; /* keep created files; NULL: none */
 	size_t nholders;
 	struct sp__setpoint *points;
 	size_t npoints;

@@ -7,7 +7,7 @@
  * usual t interval.
  */
 #include <math.h>
-#include "base/doubles.h"
+#include "base/array.h"
 #include "benchset/stat.h"
 
 /* two slices can agree closely by chance */

@@ -12,7 +12,7 @@
 #include <spindle/version.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "base/readfloat.h"
+#include "base/floats.h"
 #include "call/call.h"
 
 const char *sp_version(void)

@@ -90,7 +90,9 @@ static int set_type(struct sp_cube_shape *s, const char *text, struct sp_errinfo
 		s->element_bytes = (uint32_t)bytes;
 		return 0;
 	}
-	if (sp_cube_type_parse(text, &type) || type == SP_CUBE_BYTES)
+	if (sp__option_choice(sp_cube_type_values(), "dtype", text, &type, err))
+		return -EINVAL;
+	if (type == SP_CUBE_BYTES)
 		return sp__invalid(err, text, "invalid --dtype argument");
 	s->type = (enum sp_cube_type)type;
 	s->element_bytes = sp_cube_type_bytes(s->type);
@@ -100,11 +102,11 @@ static int set_type(struct sp_cube_shape *s, const char *text, struct sp_errinfo
 static int set_mapping(struct sp_cube_create_opts *o, const char *text, struct sp_errinfo *err)
 {
 	int mapping;
+	int rc = sp__option_choice(sp_cube_mapping_values(), "mapping", text, &mapping, err);
 
-	if (sp_cube_mapping_parse(text, &mapping))
-		return sp__invalid(err, text, "invalid --mapping argument");
-	o->mapping = (enum sp_cube_mapping)mapping;
-	return 0;
+	if (!rc)
+		o->mapping = (enum sp_cube_mapping)mapping;
+	return rc;
 }
 
 static int set_order(struct sp_cube_create_opts *o, const char *text, struct sp_errinfo *err)

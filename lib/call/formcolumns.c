@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "call/form.h"
 
-#define DIGITS 21 /* of the largest number, plus a byte */
+#define DIGITS 21 /* digits of the largest number, plus a byte */
 
 /* Cuts the next item off a list. */
 static char *next_item(char **rest)

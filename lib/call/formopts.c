@@ -158,7 +158,7 @@ int sp_join_form_add_bkey(struct sp_join_form *form, const char *text, struct sp
 		if (form->parts[form->nparts - 1].reverse)
 			return sp__invalid(err, text, "a join key has no direction");
 		if (p[bytes] && i == 1)
-			return sp__invalid(err, text, "a key has one part for each file, not more");
+			return sp__invalid(err, text, "a key has one part per file");
 		if (p[bytes])
 			p += bytes + 1;
 	}

@@ -2,10 +2,218 @@
 /*
  * Joins files or blocks by the arguments of a call.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <spindle/report.h>
 #include "base/err.h"
+#include "call/form.h"
 #include "call/joincall.h"
+
+/*
+ * Reads the arguments of xjoin(1) that determine formats, keys and the result.
+ */
+
+static const struct sp__option names[] = {
+	{ NULL, '1', SP__OPT_ARG },
+	{ NULL, '2', SP__OPT_ARG },
+	{ NULL, 'j', SP__OPT_ARG },
+	{ NULL, 't', SP__OPT_ARG },
+	{ NULL, 'a', SP__OPT_ARG },
+	{ NULL, 'v', SP__OPT_ARG },
+	{ NULL, 'e', SP__OPT_ARG },
+	{ NULL, 'o', SP__OPT_ARG },
+	{ "ignore-case", 'i', SP__OPT_NONE },
+	{ "header", SP__OPT_HEADER, SP__OPT_NONE },
+	{ "type", SP__OPT_TYPE, SP__OPT_ARG },
+	{ "suffixes", SP__OPT_SUFFIXES, SP__OPT_MAYBE },
+	SP__OPTIONS_COMMON,
+	{ 0 },
+};
+
+static int set_type(struct sp_join_form *form, const char *text, struct sp_errinfo *err)
+{
+	int type;
+	int rc = sp__option_choice(sp_join_type_values(), "type", text, &type, err);
+
+	if (!rc)
+		sp_join_form_set_type(form, type);
+	return rc;
+}
+
+/* Sets the suffixes of both files.  They split a copy that the call owns. */
+static int set_suffixes(struct sp_call_join *j, const char *text, struct sp_errinfo *err)
+{
+	char *copy = sp__call_copy(&j->base, text ? text : "_1,_2");
+	char *comma = copy ? strchr(copy, ',') : NULL;
+
+	if (!copy)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	if (!comma || strchr(comma + 1, ','))
+		return sp__invalid(err, text,
+				   "--suffixes needs two texts separated by a comma, not");
+	*comma = '\0';
+	j->suffixes[0] = copy;
+	j->suffixes[1] = comma + 1;
+	j->opts.suffixes = j->suffixes;
+	return 0;
+}
+
+/* Adds columns.  They split a copy that the call owns. */
+static int add_columns(struct sp_call_join *j, const char *text, struct sp_errinfo *err)
+{
+	char *copy;
+
+	if (!strcmp(text, "auto")) {
+		j->opts.auto_columns = true;
+		return 0;
+	}
+	copy = sp__call_copy(&j->base, text);
+	if (!copy)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	return sp_join_form_add_columns(&j->form, copy, err);
+}
+
+static int set_keys(struct sp_join_form *form, int code, const char *text, struct sp_errinfo *err)
+{
+	int rc = code == '2' ? 0 : sp_join_form_set_key(form, 0, text, err);
+
+	return rc || code == '1' ? rc : sp_join_form_set_key(form, 1, text, err);
+}
+
+/* Sets an option that is a flag.  False: it is not a flag. */
+static bool set_flag(struct sp_join_opts *o, int code)
+{
+	switch (code) {
+	case 'i':
+		o->ignore_case = true;
+		return true;
+	case 'z':
+		o->eol = '\0';
+		return true;
+	case SP__OPT_CSV:
+		o->csv = true;
+		return true;
+	case SP__OPT_HEADER:
+		o->header = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
+{
+	struct sp_call_join *j = to;
+	struct sp_join_form *form = &j->form;
+
+	if (set_flag(&j->opts, code))
+		return 0;
+	switch (code) {
+	case '1':
+	case '2':
+	case 'j':
+		return set_keys(form, code, arg, err);
+	case 't':
+		return sp_join_form_set_separator(form, arg, err);
+	case 'a':
+	case 'v':
+		return sp_join_form_set_unpaired(form, arg, code == 'a', err);
+	case 'e':
+		return sp_join_form_set_filler(form, arg, err);
+	case 'o':
+		return add_columns(j, arg, err);
+	case SP__OPT_TYPE:
+		return set_type(form, arg, err);
+	case SP__OPT_SUFFIXES:
+		return set_suffixes(j, arg, err);
+	case SP__OPT_RECORD_SIZE:
+		return sp_join_form_set_sizes(form, arg, err);
+	case SP__OPT_BKEY:
+		return sp_join_form_add_bkey(form, arg, err);
+	default:
+		return sp__option_resource(&j->base, &j->opts.run, code, arg, err);
+	}
+}
+
+static int finish(struct sp_join_form *form, struct sp_errinfo *err)
+{
+	const char *a, *b;
+	int rc;
+
+	rc = sp_join_form_keys(form, err);
+	if (rc)
+		return rc;
+	if (sp_join_form_conflict(form, &a, &b))
+		return sp__invalid(err, NULL, "options '%s' and '%s' are incompatible", a, b);
+	return sp_join_form_finish(form, err);
+}
+
+int sp__call_join_args(struct sp_call_join *join, struct sp_errinfo *err)
+{
+	int rc = sp__options_each(&join->base, names, apply, join, err);
+
+	if (rc < 0)
+		return rc;
+	if (join->opts.suffixes && !join->opts.header)
+		return sp__invalid(err, NULL, "--suffixes needs --header");
+	if (!sp_join_form_name(&join->form))
+		return finish(&join->form, err);
+	return sp__form_check_names(&join->form, err);
+}
+
+/* Adds -1 and -2 with the present lists. */
+static int add_keys(struct sp_call *args, const struct sp_join_form *form, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	for (int i = 0; !rc && i < 2; i++)
+		if (form->key[i].n)
+			rc = sp__call_add_arg(args, names, '1' + i, form->key[i].text, err);
+	return rc;
+}
+
+/* Adds -o with numbers. */
+static int add_list(struct sp_call *args, const struct sp_join_form *form, struct sp_errinfo *err)
+{
+	const struct sp_join_opts *o = form->opts;
+	size_t bytes;
+	char *list = NULL;
+	FILE *f = o->ncolumns ? open_memstream(&list, &bytes) : NULL;
+	int rc;
+
+	if (!o->ncolumns)
+		return 0;
+	for (size_t i = 0; f && i < o->ncolumns; i++) {
+		const struct sp_join_column *c = &form->columns[i];
+
+		fprintf(f, "%s%u", i ? "," : "", c->file);
+		if (c->file)
+			fprintf(f, ".%zu", c->field + 1);
+	}
+	rc = !f || fclose(f) ? sp__err(err, -ENOMEM, "allocate", NULL, -1)
+			     : sp__call_add_arg(args, names, 'o', list, err);
+	free(list);
+	return rc;
+}
+
+/* Adds options other than keys and columns; these follow, as the form has them. */
+static int add_other(void *to, int code, const char *arg, struct sp_errinfo *err)
+{
+	if (code == '1' || code == '2' || code == 'j' || (code == 'o' && strcmp(arg, "auto") != 0))
+		return 0;
+	return sp__call_add_arg(to, names, code, arg, err);
+}
+
+int sp__call_join_numbered(const struct sp_call_join *join, const struct sp_join_form *form,
+			   struct sp_call *args, struct sp_errinfo *err)
+{
+	int rc = sp__options_each(&join->base, names, add_other, args, err);
+
+	if (!rc)
+		rc = add_keys(args, form, err);
+	return rc ? rc : add_list(args, form, err);
+}
 
 int sp_call_join(struct sp_call_join **call, const char *const *args, size_t nargs,
 		 struct sp_errinfo *err)
@@ -149,6 +357,7 @@ int sp_call_join_blocks(const struct sp_call_join *call,
 	};
 
 	if (sp_call_join_named(call))
-		return sp__errf(err, -EINVAL, "join", NULL, -1, "columns of blocks go by number");
+		return sp__errf(err, -EINVAL, "join", NULL, -1,
+				"columns of blocks have numbers, not names");
 	return run(call->opts, &io, bytes, report, err);
 }

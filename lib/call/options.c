@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "base/edits.h"
 #include "base/err.h"
 #include "call/call.h"
 
@@ -46,6 +47,33 @@ static const char *next_arg(struct reader *o)
 	return o->next < o->nargs ? o->args[o->next++] : NULL;
 }
 
+static int unknown(const struct sp__option *table, const char *text, size_t bytes,
+		   struct sp_errinfo *err)
+{
+	struct sp__near_name nearest = { 0 };
+
+	for (; table->code; table++)
+		if (table->name)
+			sp__near_name_try(&nearest, text + 2, bytes, table->name, SP__NEAR_OPTION);
+	if (!nearest.name)
+		return sp__invalid(err, text, "not an option that applies here:");
+	return sp__invalid(err, text,
+			   "not an option that applies here (did you mean '--%s'?):", nearest.name);
+}
+
+static int ambiguous(const struct sp__option *table, const char *text, size_t bytes,
+		     struct sp_errinfo *err)
+{
+	char names[128] = "";
+	size_t n = 0;
+
+	for (; table->code; table++)
+		if (table->name && !strncmp(table->name, text + 2, bytes) && n < sizeof(names))
+			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s--%s", n ? ", " : "",
+					      table->name);
+	return sp__invalid(err, text, "ambiguous option (%s):", names);
+}
+
 static int long_option(struct reader *o, const char *text, int *code, const char **arg,
 		       struct sp_errinfo *err)
 {
@@ -55,8 +83,7 @@ static int long_option(struct reader *o, const char *text, int *code, const char
 
 	found = by_name(o->table, text + 2, bytes, &count);
 	if (!found)
-		return sp__invalid(err, text,
-				   count ? "ambiguous option" : "not an option that applies here:");
+		return (count ? ambiguous : unknown)(o->table, text, bytes, err);
 	*code = found->code;
 	*arg = text[2 + bytes] ? text + 2 + bytes + 1 : NULL;
 	if (*arg && found->arg == SP__OPT_NONE)
@@ -122,6 +149,20 @@ int sp__options_each(const struct sp_call *call, const struct sp__option *table,
 			return rc;
 	}
 	return rc;
+}
+
+int sp__option_choice(const struct sp_enum_value *values, const char *option, const char *text,
+		      int *value, struct sp_errinfo *err)
+{
+	const char *nearest;
+
+	if (!sp_enum_parse(values, text, value))
+		return 0;
+	nearest = sp_enum_nearest(values, text);
+	if (!nearest)
+		return sp__invalid(err, text, "invalid --%s argument", option);
+	return sp__invalid(err, text, "invalid --%s argument (did you mean '%s'?):", option,
+			   nearest);
 }
 
 char *sp__option_spell(const struct sp__option *table, int code, const char *arg, bool *apart)

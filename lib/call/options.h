@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <spindle/enum.h>
 #include <spindle/run.h>
 
 struct sp_call;
@@ -87,6 +88,11 @@ SP_MUST_CHECK int sp__options_each(const struct sp_call *call, const struct sp__
  */
 char *sp__option_spell(const struct sp__option *table, int code, const char *arg, bool *apart);
 
+/*
+ * Reads the name of a value.  Returns 0; -EINVAL: not a name, and the message has the nearest one.
+ */
+SP_MUST_CHECK int sp__option_choice(const struct sp_enum_value *values, const char *option,
+				    const char *text, int *value, struct sp_errinfo *err);
 /* Reads a whole number that is not less than `least`. */
 SP_MUST_CHECK int sp__option_number(uint64_t *to, const char *arg, uint64_t least,
 				    struct sp_errinfo *err);

@@ -47,11 +47,11 @@ static int set_fixed(struct sp_order *o, const char *text, struct sp_errinfo *er
 static int set_sort(struct sp_order *o, const char *text, struct sp_errinfo *err)
 {
 	int letter;
+	int rc = sp__option_choice(sp_order_sort_values(), "sort", text, &letter, err);
 
-	if (sp_order_sort_parse(text, &letter))
-		return sp__invalid(err, text, "invalid --sort argument");
-	sp_key_letter(&o->global, (char)letter, SP_KEY_BOTH);
-	return 0;
+	if (!rc)
+		sp_key_letter(&o->global, (char)letter, SP_KEY_BOTH);
+	return rc;
 }
 
 /* Applies an option with a letter. */
@@ -100,11 +100,12 @@ int sp__call_order_option(struct sp_order *o, int code, const char *arg, struct 
 static int set_compression(struct sp_call *call, const char *arg, struct sp_errinfo *err)
 {
 	int how;
+	int rc = sp__option_choice(sp_spill_compression_values(), "spill-compression", arg, &how,
+				   err);
 
-	if (sp_spill_compression_parse(arg, &how))
-		return sp__invalid(err, arg, "invalid --spill-compression argument");
-	call->sort.run.compression = (enum sp_spill_compression)how;
-	return 0;
+	if (!rc)
+		call->sort.run.compression = (enum sp_spill_compression)how;
+	return rc;
 }
 
 static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)

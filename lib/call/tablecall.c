@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "call/call.h"
 
-#define LISTS_MAX 64 /* of columns that share cells */
+#define LISTS_MAX 64 /* maximum lists of columns that share cells */
 
 struct table_call {
 	struct sp_call base; /* arguments */
@@ -48,7 +48,9 @@ static int set_layout(struct table_call *c, const char *text, struct sp_errinfo 
 {
 	int layout;
 
-	if (sp_table_layout_parse(text, &layout) || layout == SP_TABLE_AUTO)
+	if (sp__option_choice(sp_table_layout_values(), "layout", text, &layout, err))
+		return -EINVAL;
+	if (layout == SP_TABLE_AUTO)
 		return sp__invalid(err, text, "invalid --layout argument");
 	c->load.layout = (enum sp_table_layout)layout;
 	return 0;
@@ -115,6 +117,15 @@ static int read_args(struct table_call *c, const struct sp__option *table, const
 	return rc;
 }
 
+/* Sets the last record of a scan from --hi, which is behind it. */
+static void end_scan(struct sp_table_query *q)
+{
+	if (!q->hi)
+		q->lo = 1; /* no record */
+	else if (q->hi != UINT64_MAX)
+		q->hi--;
+}
+
 int sp_call_table_arrow(const char *table, const char *const *args, size_t nargs,
 			struct ArrowArrayStream *stream, struct sp_errinfo *err)
 {
@@ -123,6 +134,7 @@ int sp_call_table_arrow(const char *table, const char *const *args, size_t nargs
 
 	c.run = &c.open.run;
 	rc = read_args(&c, scan_options, args, nargs, err);
+	end_scan(&c.query);
 	if (!rc)
 		rc = sp_table_arrow(table, &c.open, &c.query, stream, err);
 	sp__call_release(&c.base);

@@ -152,8 +152,6 @@ int sp_cube_repair(struct sp_cube *cube, struct sp_cube_repair *done, struct sp_
 	rc = sp__put_settle(c, err);
 	/* The next state of the superblock goes to the other slot. */
 	if (!rc && c->superblock.slots.alone)
-		rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
-	if (!rc)
-		c->superblock.slots.alone = false;
+		rc = sp__cube_superblock_write(&c->superblock, c->cells.first.fd, c->path, err);
 	return rc;
 }

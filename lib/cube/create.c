@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/random.h>
 #include "base/err.h"
+#include "cells/creation.h"
 #include "cube/choose/choose.h"
 #include "cube/choose/plan.h"
 #include "cube/file/extents.h"
 #include "cube/file/volumes.h"
-#include "datafile/creation.h"
 
 /* Adds the volumes, marks all but the first, and writes the superblock to both slots. */
 static int write_volumes(struct sp__creation *c, struct sp__cube_superblock *h, const char *path)

@@ -23,7 +23,7 @@ int sp_cube_open(struct sp_cube **out, const char *path, const struct sp_cube_op
 	if (!rc)
 		sp__cube_end_reading(&c->file);
 	/* What was read of a state that is being written is no reason. */
-	if (rc && c->file.busy)
+	if (rc && c->file.cells.busy)
 		rc = sp__errf(err, SP_ESTATE, "open", path, -1, "another program is changing it");
 	if (rc)
 		(void)sp_cube_close(c);
@@ -87,12 +87,12 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		.end_block = sp__cube_superblock_end(h),
 		.loaded = h->loaded,
 		.complete = h->complete,
-		.busy = c->file.busy,
-		.unfinished = c->file.busy ? NULL : sp__cube_unfinished(h),
+		.busy = c->file.cells.busy,
+		.unfinished = c->file.cells.busy ? NULL : sp__cube_unfinished(h),
 		.alone = h->slots.alone,
 		.no_data = h->no_data,
 		.volume_names = h->volumes[1] ? (const char *const *)h->volumes + 1 : NULL,
-		.volume = c->file.drive,
+		.volume = c->file.cells.drive,
 		.device = h->device,
 		.fill = h->fill,
 		.attributes = h->attributes,

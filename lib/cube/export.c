@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/deal.h"
+#include "base/task.h"
 #include "base/err.h"
 #include "base/enum.h"
 #include "base/minmax.h"
@@ -20,7 +20,7 @@
 #include "cube/state.h"
 #include "cube/input/npy.h"
 
-#define RAW_BYTES ((size_t)1 << 20) /* that a thread writes */
+#define RAW_BYTES ((size_t)1 << 20) /* bytes that a thread writes */
 #define ITEM_ELEMENTS ((size_t)16384)
 #define ITEMS_EACH 2	  /* per thread */
 #define COORDINATE_MAX 21 /* bytes of a coordinate as text, and a comma */
@@ -46,7 +46,7 @@ struct csv {
 	uint64_t begun; /* elements of the box before those in data */
 	const uint8_t *data;
 	size_t each, n; /* bytes of an element, with the coordinates of a point; elements */
-	unsigned items; /* of a round */
+	unsigned items; /* items of a round */
 	size_t item_elements, line_max;
 	char *text;   /* items * item_elements * line_max */
 	size_t *ends; /* the bytes of each item, and then their ends in the round */
@@ -263,7 +263,7 @@ static int export_box(struct sp_cube *cube, const struct sp_cube_box *box,
 		return rc;
 	if (format == SP_CUBE_NPY && cube->file.superblock.points)
 		return sp__errf(err, SP_EUNSUP, "read", cube->file.path, -1,
-				"points are CSV or raw data: a .npy file has a grid");
+				"points must be CSV or raw data: a .npy file has a grid");
 	if (format == SP_CUBE_NPY)
 		rc = put_bytes(&target, header, sp__npy_write(header, shape, box));
 	if (!rc)

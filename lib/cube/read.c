@@ -78,7 +78,7 @@ int sp_cube_compare_points(struct sp_cube *cube, const char *input,
 	int rc = cube->file.superblock.points
 			 ? sp__begin_reading(cube, err)
 			 : sp__errf(err, SP_ESYNTAX, "predict", cube->file.path, -1,
-				    "it is a grid: points do not decide on its mapping");
+				    "it is a grid, whose mapping does not depend on points");
 
 	if (rc)
 		return rc;

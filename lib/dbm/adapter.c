@@ -6,6 +6,8 @@
  * runs; standard error of all calls is LOGS/SYSTEM.log.
  */
 #include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +17,81 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "dbm/adapter.h"
-#include "dbm/answers.h"
-#include "dbm/environment.h"
+
+struct environment {
+	const char **variables; /* ends with NULL; the last `own` ones are its own */
+	size_t n, own;
+};
+
+#define PREFIX "DBM_"
+#define OWN_MAX 8
+
+extern char **environ;
+
+/* Adds a variable; a format with a value that is NULL is left out. */
+static int add(struct environment *e, const char *format, ...)
+{
+	va_list args;
+	char *text;
+	int n;
+
+	va_start(args, format);
+	n = vasprintf(&text, format, args);
+	va_end(args);
+	if (n < 0)
+		return -ENOMEM;
+	e->variables[e->n++] = text;
+	e->own++;
+	return 0;
+}
+
+static int add_own(struct environment *e, const struct sp__adapter *a)
+{
+	const struct sp__dbm_place *p = a->place;
+	int rc = add(e, PREFIX "FOLDER=%s", a->folder);
+
+	if (!rc)
+		rc = add(e, PREFIX "PARALLEL=%u", p->parallel);
+	if (!rc)
+		rc = add(e, PREFIX "RECORD_BYTES=%u", (unsigned)p->record_bytes);
+	if (!rc)
+		rc = add(e, PREFIX "WRAP=%s", p->wrap ? p->wrap : "");
+	if (!rc && p->wrap)
+		rc = add(e, PREFIX "COUNTERS=sim");
+	if (!rc && p->t1)
+		rc = add(e, PREFIX "T1=%s", p->t1);
+	if (!rc && p->t2)
+		rc = add(e, PREFIX "T2=%s", p->t2);
+	return rc;
+}
+
+static void environment_free(struct environment *e)
+{
+	for (size_t i = e->n - e->own; e->variables && i < e->n; i++)
+		free((char *)(uintptr_t)e->variables[i]);
+	free(e->variables);
+	*e = (struct environment){ 0 };
+}
+
+/* Returns 0 or -ENOMEM. */
+static int environment_make(struct environment *e, const struct sp__adapter *a)
+{
+	size_t n = 0;
+	int rc;
+
+	while (environ[n])
+		n++;
+	*e = (struct environment){ .variables = calloc(n + OWN_MAX + 1, sizeof(char *)) };
+	if (!e->variables)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], PREFIX, strlen(PREFIX)))
+			e->variables[e->n++] = environ[i];
+	rc = add_own(e, a);
+	if (rc)
+		environment_free(e);
+	return rc;
+}
 
 #define WORDS_MAX 8
 #define DROP_NS UINT64_C(60000000000)
@@ -158,7 +233,7 @@ int sp__adapter_call(struct sp__adapter *a, const char *const *arguments, char *
 {
 	const char *argv[WORDS_MAX] = { a->path };
 	struct sp__dbm_call c = { .argv = argv, .folder = a->folder };
-	struct sp__environment e;
+	struct environment e;
 	struct files f;
 	int rc;
 
@@ -166,7 +241,7 @@ int sp__adapter_call(struct sp__adapter *a, const char *const *arguments, char *
 		argv[i + 1] = arguments[i];
 	rc = name_files(a, arguments[0], 0, &f);
 	if (!rc)
-		rc = sp__environment_make(&e, a);
+		rc = environment_make(&e, a);
 	if (rc) {
 		free_files(&f);
 		return sp__err(err, rc, "call", a->path, -1);
@@ -179,7 +254,7 @@ int sp__adapter_call(struct sp__adapter *a, const char *const *arguments, char *
 		rc = failed(a, arguments[0], &c, &f, err);
 	if (!rc && lines)
 		read_text(f.out, 0, false, lines, capacity);
-	sp__environment_free(&e);
+	environment_free(&e);
 	free_files(&f);
 	return rc;
 }
@@ -215,7 +290,7 @@ int sp__adapter_version(struct sp__adapter *a, char line[SP__ADAPTER_LINE], stru
 	line[strcspn(line, "\n")] = 0;
 	if (*line)
 		return 0;
-	strcpy(line, "verb version prints nothing");
+	strcpy(line, "verb version printed nothing");
 	return 1;
 }
 
@@ -231,8 +306,10 @@ static int find_servers(struct sp__adapter *a, struct sp__dbm_servers *s, struct
 		long pid = strtol(at, &end, 10);
 
 		if (end == at || pid <= 0)
-			return sp__errf(err, SP_ECHILD, "call", a->path, -1,
-					"verb pids prints what is no process: %.40s", at);
+			return sp__errf(
+				err, SP_ECHILD, "call", a->path, -1,
+				"verb pids printed %.40s, which is not the number of a process",
+				at);
 		s->pids[s->n++] = (pid_t)pid;
 		at = end + strspn(end, " \n");
 	}
@@ -259,12 +336,12 @@ struct unit {
 	unsigned n, clients;
 	struct sp__dbm_call *calls;
 	struct files *files;
-	struct sp__environment environment;
+	struct environment environment;
 };
 
 static int prepare(struct unit *u, const char *const *argv, struct sp_errinfo *err)
 {
-	int rc = sp__environment_make(&u->environment, u->a);
+	int rc = environment_make(&u->environment, u->a);
 
 	for (unsigned i = 0; !rc && i < u->clients; i++) {
 		struct files *f = &u->files[i];
@@ -353,7 +430,7 @@ int sp__adapter_run(struct sp__adapter *a, const struct sp__dbm_truth *truth,
 		rc = check(&u, truth, err);
 	for (unsigned i = 0; u.files && i < clients; i++)
 		free_files(&u.files[i]);
-	sp__environment_free(&u.environment);
+	environment_free(&u.environment);
 	free(u.files);
 	free(u.calls);
 	return rc;

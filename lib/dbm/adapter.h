@@ -6,7 +6,7 @@
 
 #include "dbm/calls.h"
 #include "dbm/counting.h"
-#include "dbm/truth.h"
+#include "dbm/answers.h"
 
 #define SP__ADAPTER_LINE 256
 
@@ -23,9 +23,9 @@ struct sp__dbm_place {
 
 struct sp__adapter {
 	const struct sp__dbm_place *place;
-	char *name; /* of the system */
+	char *name; /* name of the system */
 	char *path;
-	char *folder; /* of its data */
+	char *folder; /* folder of the system's data */
 	bool started; /* load was called: drop is due */
 };
 

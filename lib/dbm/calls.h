@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "dbm/usage.h"
+#include "dbm/counting.h"
 
 /* A call of a program; files are opened by it. */
 struct sp__dbm_call {
@@ -15,7 +15,7 @@ struct sp__dbm_call {
 	const char *log;	      /* for standard error; it is appended to */
 	pid_t pid;		      /* 0: not running */
 	uint64_t ended_ns;	      /* sp__now_ns() of its end */
-	int status;		      /* of waitpid() */
+	int status;		      /* status from waitpid() */
 	struct rusage used;
 };
 

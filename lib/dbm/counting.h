@@ -1,10 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts events of the processor during units, by the means that a run has chosen.
+ * Counts what processes use: the children that this process has waited for, with theirs, and
+ * servers that continue.  Events of the processor are counted by the means that a run has chosen.
  */
 #pragma once
 
-#include "dbm/usage.h"
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <spindle/dbm.h>
+
+#define SP__SERVERS_MAX 256
+
+/* Processes of a system's servers. */
+struct sp__dbm_servers {
+	pid_t pids[SP__SERVERS_MAX];
+	unsigned n;
+};
+
+/* Counters at one moment. */
+struct sp__usage_mark {
+	struct sp_dbm_usage children; /* bytes and calls alone */
+	struct sp_dbm_usage servers;  /* without wall_s */
+};
+/* Returns what is reported of a unit that was not measured. */
+struct sp_dbm_usage sp__usage_unknown(void);
+/* Reads the counters; servers that have ended count 0. */
+void sp__usage_mark(struct sp__usage_mark *m, const struct sp__dbm_servers *servers);
+/* Adds what a child that was waited for used. */
+void sp__usage_add_child(struct sp_dbm_usage *u, const struct rusage *child);
+/* Adds what children and servers have used since a mark. */
+void sp__usage_add_since(struct sp_dbm_usage *u, const struct sp__usage_mark *m,
+			 const struct sp__dbm_servers *servers);
+
+/*
+ * Begins the command that runs a program under cachegrind, in a folder next to sim/.  A thread that
+ * wakes another one continues with SCHED_BATCH (chrt), so that fewer instructions depend on the
+ * time.
+ */
+#define SP__CACHEGRIND                                                                             \
+	"chrt --batch 0 valgrind --tool=cachegrind --cache-sim=yes --branch-sim=yes "              \
+	"--log-file=/dev/null --cachegrind-out-file=../sim/%p.out"
+/*
+ * Adds the counts of one result of cachegrind to events; those that it has not stay NaN or as they
+ * were.  Returns 0; SP_EFORMAT if it is none; or -errno.
+ */
+SP_MUST_CHECK int sp__cachegrind_add(const char *path, double *events, struct sp_errinfo *err);
+/* Adds all results in a folder and removes them, also after an error.  Errors as above. */
+SP_MUST_CHECK int sp__cachegrind_take(const char *folder, double *events, struct sp_errinfo *err);
 
 /*
  * The processor's counters are read in all units.  Cachegrind makes programs fifty times slower, so

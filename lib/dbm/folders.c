@@ -48,8 +48,8 @@ int sp__folders_open(struct sp__dbm_folders *f, const char *folder, struct sp_er
 	rc = make(f->work, NULL);
 	if (rc == -EEXIST)
 		return sp__errf(err, rc, "create", f->work, -1,
-				"is of another run, which goes on or was killed: choose another "
-				"folder, or remove it");
+				"belongs to another run, which is active or was killed: choose "
+				"another folder, or remove it");
 	if (rc)
 		return sp__err(err, rc, "create", f->work, -1);
 	f->made = true;

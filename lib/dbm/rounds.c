@@ -12,8 +12,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/err.h"
-#include "dbm/bounds.h"
-#include "dbm/cachegrind.h"
+#include "dbm/run.h"
 
 /* Rounds that do not count. */
 #define WARMING UINT32_MAX
@@ -146,8 +145,8 @@ static int simulate(struct sp__dbm_run *run, size_t i, unsigned n, double *event
 		return 0;
 	if (n)
 		return sp__errf(err, SP_ECHILD, "count", NULL, -1,
-				"the adapter starts no program with DBM_WRAP, so cachegrind "
-				"counted nothing");
+				"the adapter does not start the system with DBM_WRAP, so "
+				"cachegrind counted nothing");
 	memset(events, 0, sizeof(used.events)); /* it starts nothing without a query */
 	return 0;
 }

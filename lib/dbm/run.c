@@ -1,18 +1,211 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens and closes a run.
+ * Opens and closes a run, and computes the means, intervals and ratios of its cells.
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
+#include <spindle/dbm.h>
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "dbm/cells.h"
-#include "dbm/machine.h"
+#include "benchset/stat.h"
 #include "dbm/run.h"
+#include "run/memory.h"
+
+/*
+ * Cells of one query and selectivity follow each other, one for each system; a round has one unit
+ * of each.  So a ratio compares units that are neighbours in time (benchset/stat.h).
+ */
+struct work {
+	struct sp_dbm_result *r;
+	const struct sp_dbm_opts *opts;
+	double (*simulated)[SP_DBM_EVENTS];
+	double *values;
+};
+
+static const struct sp_dbm_unit *unit_of(const struct sp_dbm_result *r, size_t cell, unsigned round)
+{
+	for (size_t i = 0; i < r->nunits; i++)
+		if (r->units[i].cell == cell && r->units[i].round == round)
+			return &r->units[i];
+	return NULL;
+}
+
+static double queries(const struct work *w)
+{
+	return (double)w->opts->unit * w->opts->clients;
+}
+
+static void compute_times(const struct work *w, size_t cell)
+{
+	struct sp_dbm_cell *c = &w->r->cells[cell];
+	double sum = 0, squares = 0;
+	size_t n = 0;
+
+	for (unsigned round = 0; round < w->opts->rounds; round++) {
+		const struct sp_dbm_unit *u = unit_of(w->r, cell, round);
+
+		if (u)
+			w->values[n++] = u->usage.wall_s / queries(w);
+	}
+	for (size_t i = 0; i < n; i++)
+		sum += w->values[i];
+	for (size_t i = 0; i < n; i++)
+		squares += (w->values[i] - sum / (double)n) * (w->values[i] - sum / (double)n);
+	c->deviation = n > 1 ? sqrt(squares / (double)(n - 1)) / (sum / (double)n) : NAN;
+	c->query_s = sp__stat_estimate(w->values, n);
+}
+
+static void compute_ratio(const struct work *w, size_t cell, size_t first)
+{
+	struct sp_dbm_cell *c = &w->r->cells[cell];
+	const double base = w->r->cells[first].query_s.value, own = c->query_s.value;
+	size_t n = 0;
+
+	for (unsigned round = 0; round < w->opts->rounds; round++) {
+		const struct sp_dbm_unit *a = unit_of(w->r, first, round);
+		const struct sp_dbm_unit *b = unit_of(w->r, cell, round);
+
+		if (a && b)
+			w->values[n++] =
+				(b->usage.wall_s / own - a->usage.wall_s / base) / queries(w);
+	}
+	c->ratio = sp__stat_ratio(own / base, w->values, n);
+}
+
+static void add_usage(struct sp_dbm_usage *to, const struct sp_dbm_usage *u, double part)
+{
+	to->wall_s += part * u->wall_s;
+	to->user_s += part * u->user_s;
+	to->system_s += part * u->system_s;
+	to->read_bytes += (uint64_t)llround(part * (double)u->read_bytes);
+	to->write_bytes += (uint64_t)llround(part * (double)u->write_bytes);
+	to->reads += (uint64_t)llround(part * (double)u->reads);
+	to->writes += (uint64_t)llround(part * (double)u->writes);
+	to->peak_bytes = u->peak_bytes > to->peak_bytes ? u->peak_bytes : to->peak_bytes;
+	to->counted = fmin(to->counted, u->counted);
+	for (int e = 0; e < SP_DBM_EVENTS; e++) {
+		to->events[e] += part * u->events[e];
+		to->kernel[e] += part * u->kernel[e];
+	}
+}
+
+static void compute_usage(struct sp_dbm_result *r, size_t cell)
+{
+	struct sp_dbm_cell *c = &r->cells[cell];
+	double selectivity = 0;
+
+	c->usage = (struct sp_dbm_usage){ .counted = NAN };
+	for (size_t i = 0; i < r->nunits; i++) {
+		if (r->units[i].cell != cell)
+			continue;
+		add_usage(&c->usage, &r->units[i].usage, 1.0 / c->units);
+		selectivity += r->units[i].true_selectivity / c->units;
+	}
+	c->true_selectivity = selectivity;
+}
+
+/* Computes the events of a query, without those of a unit without queries. */
+static void compute_events(const struct work *w, size_t cell)
+{
+	struct sp_dbm_cell *c = &w->r->cells[cell];
+	const struct sp_dbm_usage *empty = &w->r->systems[cell % w->r->nsystems].empty;
+	const double *e = c->events;
+
+	for (int i = 0; i < SP_DBM_EVENTS; i++)
+		c->events[i] =
+			w->simulated ? w->simulated[cell][i] - empty->events[i]
+				     : (c->usage.events[i] - w->opts->clients * empty->events[i]) /
+					       queries(w);
+	c->instructions_per_row = e[SP_DBM_INSTRUCTIONS] / (double)w->r->t1_records;
+	c->cpi = e[SP_DBM_CYCLES] / e[SP_DBM_INSTRUCTIONS];
+	for (int i = 0; i < SP_DBM_EVENTS; i++)
+		c->misses[i] = 1000 * e[i] / e[SP_DBM_INSTRUCTIONS];
+}
+
+static void forget(struct sp_dbm_cell *c)
+{
+	const struct sp_benchset_estimate none = { NAN, NAN, NAN };
+
+	c->query_s = c->ratio = none;
+	c->true_selectivity = c->deviation = c->instructions_per_row = c->cpi = NAN;
+	c->usage = sp__usage_unknown();
+	for (int i = 0; i < SP_DBM_EVENTS; i++)
+		c->events[i] = c->misses[i] = NAN;
+}
+
+/* Returns the first cell of the same query that was measured: that of the first system. */
+static size_t first_of(const struct sp_dbm_result *r, size_t cell)
+{
+	size_t first = cell - cell % r->nsystems;
+
+	while (first < cell && !r->cells[first].units)
+		first++;
+	return first;
+}
+
+int sp__cells_compute(struct sp_dbm_result *result, const struct sp_dbm_opts *opts,
+		      double (*simulated)[SP_DBM_EVENTS])
+{
+	struct work w = { result, opts, simulated, calloc(opts->rounds + 1, sizeof(double)) };
+
+	if (!w.values)
+		return -ENOMEM;
+	for (size_t i = 0; i < result->ncells; i++)
+		result->cells[i].units = 0;
+	for (size_t i = 0; i < result->nunits; i++)
+		result->cells[result->units[i].cell].units++;
+	for (size_t i = 0; i < result->ncells; i++) {
+		forget(&result->cells[i]);
+		if (!result->cells[i].units)
+			continue;
+		compute_times(&w, i);
+		compute_ratio(&w, i, first_of(result, i));
+		compute_usage(result, i);
+		compute_events(&w, i);
+	}
+	free(w.values);
+	return 0;
+}
+
+/* Reads the name of the processor; "" if the kernel does not tell. */
+static void read_processor(char *name, size_t capacity)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[256];
+
+	*name = 0;
+	while (f && !*name && fgets(line, sizeof(line), f)) {
+		const char *colon = strstr(line, ": ");
+
+		if (colon && !strncmp(line, "model name", 10))
+			snprintf(name, capacity, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+	}
+	if (f)
+		fclose(f);
+}
+
+/* Sets machine, kernel, processors and memory_bytes of a result.  Returns 0 or -ENOMEM. */
+static int dbm_machine(struct sp_dbm_result *result)
+{
+	struct utsname u = { 0 };
+	char name[256], kernel[256] = "";
+
+	read_processor(name, sizeof(name));
+	if (!uname(&u))
+		snprintf(kernel, sizeof(kernel), "%.60s %.60s %.60s", u.sysname, u.release,
+			 u.machine);
+	result->machine = sp__dbm_keep(result, name);
+	result->kernel = sp__dbm_keep(result, kernel);
+	result->processors = sp__threads(0);
+	result->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	return result->machine && result->kernel ? 0 : -ENOMEM;
+}
 
 /* Texts of a result. */
 struct texts {
@@ -191,7 +384,7 @@ static int open_run(struct sp__dbm_run *run)
 		return sp__err(run->err, -ENOMEM, "measure", NULL, -1);
 	rc = sp__truth_open(&run->truth);
 	if (!rc)
-		rc = sp__dbm_machine(run->result);
+		rc = dbm_machine(run->result);
 	if (rc)
 		return sp__err(run->err, rc, "measure", NULL, -1);
 	rc = make_cells(run);

@@ -4,11 +4,18 @@
  */
 #pragma once
 
+#include <spindle/dbm.h>
 #include "base/rng.h"
 #include "dbm/adapter.h"
 #include "dbm/counting.h"
 #include "dbm/folders.h"
-#include "dbm/tables.h"
+
+/*
+ * Computes the values of all cells from the units.  simulated: of each cell, the events of one
+ * query; NULL: those of the units are used.  Returns 0 or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__cells_compute(struct sp_dbm_result *result, const struct sp_dbm_opts *opts,
+				    double (*simulated)[SP_DBM_EVENTS]);
 
 /* A query at one selectivity: a row of cells. */
 struct sp__dbm_row {
@@ -21,14 +28,15 @@ struct sp__dbm_run {
 	struct sp_dbm_result *result;
 	struct sp__dbm_folders folders;
 	struct sp__dbm_truth truth;
-	struct sp__dbm_place place;   /* of the adapters */
-	struct sp__adapter *adapters; /* as result->systems */
+	struct sp__dbm_place place;   /* location of the adapters */
+	struct sp__adapter *adapters; /* in the order of result->systems */
 	struct sp__dbm_counting counting;
-	double (*simulated)[SP_DBM_EVENTS]; /* of each cell: of one query; NULL: not simulated */
+	double (*simulated)
+		[SP_DBM_EVENTS]; /* counters of each cell for one query; NULL: not simulated */
 	struct sp__dbm_row *rows;
 	size_t nrows;
-	unsigned steps, done;		    /* of the progress */
-	struct sp__dbm_question *questions; /* of a unit */
+	unsigned steps, done;		    /* steps of the progress; those that are done */
+	struct sp__dbm_question *questions; /* questions of a unit */
 	struct sp_errinfo *err;
 };
 
@@ -57,3 +65,6 @@ SP_MUST_CHECK int sp__dbm_set_up(struct sp__dbm_run *run);
 SP_MUST_CHECK int sp__dbm_set_up_query(struct sp__dbm_run *run, enum sp_dbm_query query);
 /* rounds.c: measures all units. */
 SP_MUST_CHECK int sp__dbm_measure(struct sp__dbm_run *run);
+/* Draws the bounds of n queries of a row in a round, which are the same for all systems. */
+void sp__bounds_draw(const struct sp__dbm_run *run, size_t row, unsigned round,
+		     struct sp__dbm_question *questions, unsigned n);

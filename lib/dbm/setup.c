@@ -3,16 +3,98 @@
  * Prepares a run: systems and tables; then, before each query, its index and plans.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <spindle/gen.h>
 #include "base/clock.h"
 #include "base/err.h"
-#include "dbm/bounds.h"
-#include "dbm/plan.h"
+#include "base/whole.h"
 #include "dbm/run.h"
+
+struct made {
+	uint64_t t1_records, t2_records, t1_bytes, t2_bytes;
+};
+
+#define BLOCK ((size_t)1 << 20)
+
+struct table {
+	const struct sp_dbm_opts *opts;
+	const char *path;
+	struct sp_gen *gen;
+	int fd;
+	char *block;
+	struct sp__dbm_truth *truth; /* answers to queries of T1; NULL: not known */
+	uint64_t bytes;
+};
+
+static int write_blocks(struct table *t, struct sp_errinfo *err)
+{
+	long n = 0;
+	int rc = 0;
+
+	while (!rc && (n = sp_gen_fill(t->gen, t->block, BLOCK)) > 0) {
+		if (t->opts->stop && *t->opts->stop)
+			return sp__err(err, -ECANCELED, "write", t->path, -1);
+		if (t->truth && !sp__truth_add(t->truth, t->block, (size_t)n))
+			return sp__errf(err, SP_EFORMAT, "write", t->path, -1,
+					"a line of the generator is not a record of T1");
+		rc = sp__write_whole(t->fd, t->block, (size_t)n, t->bytes);
+		t->bytes += (uint64_t)n;
+	}
+	rc = rc ? rc : (int)n;
+	return rc < 0 ? sp__err(err, rc, "write", t->path, -1) : 0;
+}
+
+static int make(struct table *t, enum sp_gen_kind kind, uint64_t *records, struct sp_errinfo *err)
+{
+	struct sp_gen_opts o = SP_GEN_OPTS_INIT;
+	int rc;
+
+	o.kind = kind;
+	o.scale = t->opts->scale;
+	o.record_bytes = t->opts->record_bytes;
+	o.shuffle = t->opts->shuffle;
+	o.seed = t->opts->seed;
+	rc = sp_gen_new(&t->gen, &o, err);
+	if (rc)
+		return rc;
+	t->fd = open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	t->block = malloc(BLOCK);
+	if (t->fd < 0 || !t->block)
+		rc = sp__err(err, t->fd < 0 ? -errno : -ENOMEM, "create", t->path, -1);
+	if (!rc)
+		rc = write_blocks(t, err);
+	*records = sp_gen_count(t->gen);
+	if (t->fd >= 0 && close(t->fd) && !rc)
+		rc = sp__err(err, -errno, "close", t->path, -1);
+	free(t->block);
+	sp_gen_free(t->gen);
+	return rc;
+}
+
+/*
+ * Generates both tables, and counts T1 in the truth.  Returns 0; -ECANCELED if opts->stop says so;
+ * -EINVAL if an option of the tables is wrong; -ENOMEM; or -errno.
+ */
+static int tables_make(const struct sp_dbm_opts *opts, const char *t1, const char *t2,
+		       struct made *made, struct sp__dbm_truth *truth, struct sp_errinfo *err)
+{
+	struct table a = { .opts = opts, .path = t1, .truth = truth },
+		     b = { .opts = opts, .path = t2 };
+	int rc = make(&a, SP_GEN_T1, &made->t1_records, err);
+
+	if (!rc)
+		rc = make(&b, SP_GEN_T2, &made->t2_records, err);
+	sp__truth_end(truth);
+	made->t1_bytes = a.bytes;
+	made->t2_bytes = b.bytes;
+	return rc;
+}
 
 #define PLAN_MAX 16384
 
@@ -196,14 +278,13 @@ int sp__dbm_set_up_query(struct sp__dbm_run *run, enum sp_dbm_query query)
 
 int sp__dbm_set_up(struct sp__dbm_run *run)
 {
-	struct sp__dbm_tables made = { 0 };
+	struct made made = { 0 };
 	int rc = open_systems(run);
 
 	if (rc)
 		return rc;
 	name_cells(run);
-	rc = sp__tables_make(run->opts, run->folders.t1, run->folders.t2, &made, &run->truth,
-			     run->err);
+	rc = tables_make(run->opts, run->folders.t1, run->folders.t2, &made, &run->truth, run->err);
 	run->result->t1_records = made.t1_records;
 	run->result->t2_records = made.t2_records;
 	run->result->t1_bytes = made.t1_bytes;

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <spindle/dbm.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "dbm/adapter.h"
-#include "dbm/folders.h"
+#include "dbm/run.h"
 
 #define TIMEOUT_NS UINT64_C(60000000000)
 

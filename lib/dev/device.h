@@ -31,7 +31,7 @@
  * origin have zeros here.
  */
 struct sp__trackpos {
-	uint32_t blocks;  /* of the subrequest that are on this track; 0: not located */
+	uint32_t blocks;  /* blocks of the subrequest on this track; 0: not located */
 	uint32_t sectors; /* sectors on the track */
 	uint32_t cyl, head;
 	uint64_t track; /* its number */
@@ -55,20 +55,20 @@ struct sp__subreq {
  */
 struct sp__bucket {
 	unsigned reads, writes;	      /* number of reads, of writes */
-	unsigned unlocated;	      /* of both: those not located */
+	unsigned unlocated;	      /* subrequests of both that are not located */
 	uint32_t first_cyl, last_cyl; /* cylinders of the located ones */
 };
 
 struct sp__service {
 	uint64_t done_ns;
-	/* Of the mechanics, over all tracks that the subrequest touches; 0 for a cache hit. */
+	/* Times of the mechanics, over all tracks of the subrequest; 0 for a cache hit. */
 	uint64_t seek_ns, rotate_ns, transfer_ns;
 	bool hit; /* answered by the device's cache */
 };
 
 struct sp__device {
 	const struct sp__model *model;
-	void *state; /* of the kind of device */
+	void *state; /* state of this kind of device */
 };
 
 /* The hooks of one kind of device.  Hooks are required unless marked optional. */

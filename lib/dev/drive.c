@@ -160,7 +160,7 @@ static inline uint64_t move_ns(const struct sp__drive *d, const struct sp__arm *
 
 /* The head above a track when it arrives there. */
 struct passage {
-	u128 width;	/* of the segment: up to 2^64, a whole track */
+	u128 width;	/* width of the segment: up to 2^64, a whole track */
 	sp__angle wait; /* from arrival to the start of the segment */
 	bool late;	/* reached, except for rounding: wait is below 0 */
 };

@@ -47,7 +47,7 @@ struct sp__zone {
 	uint32_t track_skew; /* to the next head of the same cylinder */
 	uint32_t cyl_skew;   /* to the next cylinder */
 	uint32_t band_skew;  /* to the next band */
-	uint32_t start_skew; /* of the first track, from angle 0 */
+	uint32_t start_skew; /* skew of the first track, from angle 0 */
 	uint32_t skew_den;
 	/*
 	 * Sectors, counted from the zone's first in the order of block numbers: [first, sectors or
@@ -111,7 +111,7 @@ struct sp__drive {
 	enum sp__lbn_layout layout;
 	bool descends; /* serpentines: the first head begins at the high cylinder */
 	uint32_t surfaces, cylinders;
-	uint32_t band_tracks; /* of the hybrid serpentine */
+	uint32_t band_tracks; /* tracks of a band of the hybrid serpentine */
 	uint64_t period_num, period_den;
 	unsigned __int128 per_unit; /* 2^128 / period_den; see sp__drive_angle() */
 	sp__angle slack;	    /* a target missed by at most this counts as reached */
@@ -120,10 +120,10 @@ struct sp__drive {
 	uint64_t bus_ps;	 /* per block, in 1e-12 s; 0: no limit */
 	bool bus_apart[2];	 /* read, write: the bus transfers nothing while the medium does */
 	bool bus_behind;	 /* slower than the medium, which writes blocks as they arrive */
-	bool zero_latency[2];	 /* of reads, writes */
+	bool zero_latency[2];	 /* true if reads, or writes, have zero latency */
 	struct sp__overheads overheads;
 	struct sp__cache_config cache;
-	struct sp__seekcurve seek[2]; /* of reads; of writes: without points if equal */
+	struct sp__seekcurve seek[2]; /* seek curve of reads; of writes, without points if equal */
 	size_t nzones;
 	struct sp__zone *zones;
 	size_t nspans;

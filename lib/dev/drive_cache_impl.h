@@ -30,8 +30,8 @@ struct ahead {
  * while it is valid.
  */
 struct leg {
-	uint64_t lbn, at_ns, end; /* as in struct ahead, ... */
-	struct sp__arm from;	  /* ... and the position of the arm */
+	uint64_t lbn, at_ns, end; /* see struct ahead */
+	struct sp__arm from;	  /* position of the arm at at_ns */
 	struct sp__subreq next;	  /* blocks to read */
 	struct sp__arm to;
 	struct sp__service pass;
@@ -48,7 +48,7 @@ struct sp__drive_cache {
 	const struct sp__model *m;
 	const struct sp__drive *d;
 	const struct sp__cache_config *cfg;
-	uint64_t count; /* of requests */
+	uint64_t count; /* number of requests */
 	/* The state at the moment for which positions are requested: computed once. */
 	bool settled;
 	uint64_t settled_ns;

@@ -18,18 +18,6 @@ struct sp__arm {
 #define SP__CYLINDERS_MAX 10000000
 #define SP__WRITE_SEGMENTS_MAX 128
 
-/* Parses zone i of the model file, after the previous ones.  Returns 0, SP_EFORMAT or -ENOMEM. */
-SP_MUST_CHECK int sp__zone_parse(struct sp__jobj *top, struct sp__drive *d, size_t i,
-				 const json_t *v);
-/*
- * drive_sectors.c: find the sectors without a block number, ascending, from slips and zones; needs
- * the map without them.  And the remapped blocks; needs the map with them.
- */
-SP_MUST_CHECK int sp__drive_unused(const struct sp__drive *d, const struct sp__slip *slips,
-				   size_t nslips, uint64_t **sectors, size_t *n,
-				   struct sp_errinfo *err);
-SP_MUST_CHECK int sp__drive_remap(struct sp__drive *d, const struct sp__slip *slips, size_t nslips,
-				  struct sp_errinfo *err);
 /*
  * Computes the values stored for speed from period, seek points and cylinders.  Returns 0 or
  * -ENOMEM.
@@ -84,10 +72,6 @@ uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm
  */
 bool sp__drive_cache_hits(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
 			  const struct sp__subreq *subreq);
-/* drive_bounds.c: the hook; c NULL: no cache. */
-void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, struct sp__arm *arm,
-		      uint64_t now_ns, const struct sp__bucket *bucket, unsigned n, unsigned shift,
-		      uint64_t *bound);
 /* True if lbn continues a segment, or a block that its read-ahead can have reached by then. */
 bool sp__drive_cache_expects(const struct sp__drive_cache *c, uint64_t lbn);
 /* Returns when all written data is on the medium. */

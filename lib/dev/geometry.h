@@ -68,7 +68,7 @@ struct sp_geometry {
 	union {
 		struct {
 			struct sp__hops hops[2];
-			struct sp__hops within[2]; /* of hops inside a round */
+			struct sp__hops within[2]; /* hops inside a round */
 		};
 		struct sp__hops curves[SP__CURVES]; /* all of these */
 	};
@@ -148,19 +148,9 @@ SP_MUST_CHECK int sp__geometry_seal(struct sp_geometry *g, struct sp_errinfo *er
 const struct sp__geozone *sp__geometry_zone_of(const struct sp_geometry *g, uint64_t lbn);
 const struct sp__geozone *sp__geometry_zone_of_track(const struct sp_geometry *g, uint64_t number);
 
-/* Fills in transfer_s_per_mib and seek_s by measuring the model's device.  Returns 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__geometry_measure(struct sp_geometry *g, const struct sp__model *m);
-
 /* Makes the geometry of a model or of an array, like sp_geometry_model(). */
 SP_MUST_CHECK int sp__geometry_of(struct sp_geometry **g, const struct sp__model *m,
 				  struct sp_errinfo *err);
-
-/*
- * Changes the geometry of a drive to that of an array of such drives; tracks: they are its stripes.
- * The seek is that of a drive, the rate that of stripe_drives drives.
- */
-SP_MUST_CHECK int sp__geometry_array(struct sp_geometry *g, const struct sp__model *drive,
-				     unsigned stripe_drives, bool tracks, struct sp_errinfo *err);
 
 /* Makes a geometry of a parsed document, which it does not change; path is for messages. */
 SP_MUST_CHECK int sp__geometry_parse(struct sp_geometry **g, const struct json_t *doc,

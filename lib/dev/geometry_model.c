@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes the geometry of a device model exactly.
+ * Computes the geometry of a device model exactly, of an array too; measures devices without
+ * tracks.
  *
  * Algorithm.  Tracks come from the drive's track map, region by region.  The need of a hop of k
  * tracks is the worst case over the tracks where it can start.  Cylinder and head repeat with the
@@ -21,13 +22,184 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "base/minmax.h"
 #include "base/array.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "dev/drive.h"
 #include "dev/drive_impl.h"
 #include "dev/geometry.h"
+#include "dev/mems.h"
 #include "dev/raid.h"
+
+/*
+ * The geometry of an array of drives.  If its stripes are the tracks of the drives, the array has
+ * tracks: n of them, one of each drive, follow one another at the same angle, like tracks of one
+ * drive with n times the surfaces, and n - 1 of n boundaries take no time.  A hop of k tracks
+ * advances k / n tracks, rounded up, of a drive, so an aim reaches n times as many tracks.  Tracks
+ * n apart are neighbours on one drive.  For these, the aim holds in any case, otherwise only
+ * because all platters rotate in step.
+ *
+ * With stripes of one size there are no tracks: a stripe begins anywhere on a track.
+ *
+ * Source: Shao 2008, sections 2.4 and 4.5.
+ */
+
+/* Returns the slips of a zone, on the tracks of all drives; the caller frees them. */
+static uint64_t *all_slips(const struct sp__trackmap *map, unsigned n)
+{
+	uint64_t *slips = calloc(map->nslips * n + 1, sizeof(*slips)), *to = slips;
+	struct sp__track t;
+
+	for (size_t i = 0; slips && i < map->nslips; i++) {
+		sp__trackmap_at(map, map->slips[i], &t);
+		for (unsigned d = 0; d < n; d++)
+			*to++ = t.first_sector * n + (uint64_t)d * t.sectors +
+				(map->slips[i] - t.first_sector);
+	}
+	if (slips)
+		qsort(slips, map->nslips * n, sizeof(*slips), sp__by_sector);
+	return slips;
+}
+
+static int multiply_zone(struct sp_geometry *g, const struct sp__geozone *of, unsigned n,
+			 struct sp_errinfo *err)
+{
+	const struct sp__region *r = &of->map->regions[0];
+	struct sp__region all = { .tracks = r->tracks * n,
+				  .start = r->start,
+				  .skew_den = r->skew_den,
+				  .npattern = r->npattern * n };
+	struct sp__geozone zone = { .first_lbn = of->first_lbn * n,
+				    .apart = of->apart,
+				    .round = of->round * n };
+	uint64_t *slips = all_slips(of->map, n);
+	int rc = -ENOMEM;
+
+	all.pattern = calloc(all.npattern, sizeof(*all.pattern));
+	for (uint32_t i = 0; all.pattern && i < all.npattern; i++) {
+		all.pattern[i] = r->pattern[i / n];
+		if ((i + 1) % n)
+			all.pattern[i].skew = 0;
+	}
+	if (slips && all.pattern)
+		rc = sp__geometry_add_zone(g, zone, &all, slips, of->map->nslips * n, err);
+	free(all.pattern);
+	free(slips);
+	return rc;
+}
+
+static int multiply_hops(struct sp__hops *h, const struct sp__hops *of, unsigned n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < of->nsteps; i++)
+		rc = sp__hops_add(h, of->steps[i].tracks * n, of->steps[i].w_deg);
+	return rc;
+}
+
+static int multiply_tracks(struct sp_geometry *g, const struct sp_geometry *one, unsigned n,
+			   struct sp_errinfo *err)
+{
+	int rc = sp__geometry_text(&g->layout, one->layout);
+
+	g->surfaces = one->surfaces * n;
+	g->period_num = one->period_num;
+	g->period_den = one->period_den;
+	memcpy(g->overhead_ns, one->overhead_ns, sizeof(g->overhead_ns));
+	for (size_t i = 0; !rc && i < SP__CURVES; i++)
+		rc = multiply_hops(&g->curves[i], &one->curves[i], n);
+	for (size_t i = 0; !rc && i < one->nseeks; i++)
+		rc = sp__geometry_add_seek(g, one->seeks[i].distance, one->seeks[i].ns);
+	for (size_t i = 0; !rc && i < one->nzones; i++)
+		rc = multiply_zone(g, &one->zones[i], n, err);
+	return rc;
+}
+
+/*
+ * Changes the geometry of a drive to that of an array of such drives; tracks: they are its stripes.
+ * The seek is that of a drive, the rate that of stripe_drives drives.
+ */
+static int geometry_array(struct sp_geometry *g, const struct sp__model *drive,
+			  unsigned stripe_drives, bool tracks, struct sp_errinfo *err)
+{
+	struct sp_geometry *one;
+	int rc = sp__geometry_of(&one, drive, err);
+
+	if (rc)
+		return rc;
+	g->transfer_s_per_mib = one->transfer_s_per_mib / stripe_drives;
+	g->seek_s = one->seek_s;
+	g->stripe_drives = stripe_drives;
+	g->drive = one;
+	return tracks ? multiply_tracks(g, one, stripe_drives, err) : 0;
+}
+
+/*
+ * The planner's t and s of a device without tracks are measured on its model.  A request of one MiB
+ * at one location is followed by a longer one at another.  Both begin with the same positioning, so
+ * their difference is the transfer of the further MiB, and the rest of the first one is s.  The
+ * longer one has two MiB, but up to 64 on MEMS storage, where a MiB takes more time if the sled has
+ * to move to another cylinder in it.
+ */
+#define MB (1u << 20)
+
+/* Returns the virtual time to read this many bytes at lbn, with the device idle since now. */
+static uint64_t serve(struct sp__device *dev, uint64_t *lanes, uint64_t lbn, uint32_t bytes,
+		      uint64_t now)
+{
+	const struct sp__device_ops *ops = dev->model->ops;
+	uint32_t left = bytes / dev->model->block_bytes;
+	uint64_t start = now + dev->model->overhead_ns[0], end = start;
+
+	for (unsigned i = 0; i < dev->model->lanes; i++)
+		lanes[i] = start;
+	while (left) {
+		struct sp__subreq subreqs[SP__DEV_SUBREQS_MAX];
+		uint32_t blocks = left;
+		unsigned n = ops->split(dev->model, dev->state, start, false, lbn, &blocks, subreqs,
+					SP__DEV_SUBREQS_MAX);
+
+		for (unsigned i = 0; i < n; i++) {
+			uint64_t *lane = &lanes[subreqs[i].lane];
+			struct sp__service s;
+
+			ops->serve(dev->model, dev->state, *lane, &subreqs[i], &s);
+			*lane = s.done_ns;
+			end = s.done_ns > end ? s.done_ns : end;
+		}
+		lbn += blocks;
+		left -= blocks;
+	}
+	return end - now;
+}
+
+/* Fills in transfer_s_per_mib and seek_s by measuring the model's device.  Returns 0 or -ENOMEM. */
+static int geometry_measure(struct sp_geometry *g, const struct sp__model *m)
+{
+	struct sp__device dev;
+	uint64_t in_quarter = m->blocks / (4 * MB / m->block_bytes), *lanes, one, all, each;
+	uint32_t n = sp__model_mems(m) ? (uint32_t)sp__min(64, in_quarter) : 2;
+	int rc;
+
+	if (m->blocks < UINT64_C(8) * MB / m->block_bytes)
+		return 0; /* too small for the requests: t and s stay unknown */
+	rc = sp__device_open(&dev, m);
+	if (rc)
+		return rc;
+	lanes = calloc(m->lanes, sizeof(*lanes));
+	if (lanes) {
+		one = serve(&dev, lanes, m->blocks / 4, MB, 0);
+		all = serve(&dev, lanes, m->blocks / 2, n * MB, one);
+		if (all > one) {
+			each = (all - one) / (n - 1);
+			g->transfer_s_per_mib = (double)each * 1e-9;
+			g->seek_s = one > each ? (double)(one - each) * 1e-9 : 0;
+		}
+	}
+	free(lanes);
+	sp__device_close(&dev);
+	return lanes ? 0 : -ENOMEM;
+}
 
 #define HOPS 2048
 
@@ -41,8 +213,8 @@ struct curve {
 	bool *apart;		 /* regions into which a hop can need more than inside */
 	struct at *at;		 /* the tracks examined */
 	uint64_t first;		 /* number of the first of them */
-	uint64_t need[HOPS + 1]; /* of a hop of exactly this many tracks */
-	uint64_t most[HOPS + 1]; /* of hops of at most this many tracks */
+	uint64_t need[HOPS + 1]; /* need of a hop of exactly this many tracks */
+	uint64_t most[HOPS + 1]; /* maximum need of hops of at most this many tracks */
 	uint64_t within[HOPS + 1], max_within[HOPS + 1]; /* inside a round of bands */
 	uint64_t farthest_within;
 	uint64_t farthest; /* longest hop inside a region; at most HOPS */
@@ -331,9 +503,9 @@ static int put_model(struct sp_geometry *g, const struct sp__model *m, struct sp
 	if (rc)
 		return rc;
 	if (drive)
-		rc = sp__geometry_array(g, drive, stripe_drives, tracks, err);
+		rc = geometry_array(g, drive, stripe_drives, tracks, err);
 	else
-		rc = d ? put_drive(g, m, d, err) : sp__geometry_measure(g, m);
+		rc = d ? put_drive(g, m, d, err) : geometry_measure(g, m);
 	return rc ? rc : sp__geometry_seal(g, err);
 }
 

@@ -15,8 +15,8 @@
 struct sp__mems {
 	struct sp__sled sled;
 	uint32_t active; /* groups, and so blocks, in a pass */
-	uint32_t rows;	 /* of a sweep */
-	uint32_t sweeps; /* of a cylinder, each with `active` groups of its own */
+	uint32_t rows;	 /* rows of a sweep */
+	uint32_t sweeps; /* sweeps of a cylinder, each with `active` groups of its own */
 	uint32_t cylinders;
 	uint32_t row_bits;
 	int64_t half_bit_2_20; /* half the width of a bit, times 2^20 */

@@ -11,7 +11,6 @@
 #include "dev/device.h"
 #include "dev/model.h"
 #include "dev/model_json.h"
-#include "dev/shipped.h"
 
 static const char *const kinds[] = { "rotating", "linear", "flash", "mems", NULL };
 static int (*const parsers[])(struct sp__jobj *,

@@ -24,11 +24,11 @@ struct sp__model {
 	char *name;
 	char *about; /* one line: which drive it resembles, and its limits */
 	const struct sp__device_ops *ops;
-	void *impl;	      /* of the kind: struct sp__drive, ... */
+	void *impl;	      /* data of this kind of device: struct sp__drive, ... */
 	uint32_t block_bytes; /* size of an LBN: 512, 4096 */
 	uint64_t blocks;
-	unsigned lanes;	 /* that work concurrently, >= 1 */
-	unsigned drives; /* of an array; otherwise 1 */
+	unsigned lanes;	 /* requests that are served concurrently, >= 1 */
+	unsigned drives; /* drives of an array; otherwise 1 */
 	unsigned queues; /* in front of it: one per drive, or per group of equally many drives */
 	uint64_t overhead_ns[2]; /* read, write: from submission until the request can be chosen */
 	unsigned window;	 /* requests that a drive holds, >= 1 */
@@ -51,3 +51,16 @@ SP_MUST_CHECK int sp__model_load(struct sp__model **m, const char *name, struct 
 SP_MUST_CHECK int sp__model_parse(struct sp__model **m, const char *file, const char *text,
 				  size_t bytes, struct sp_errinfo *err);
 void sp__model_free(struct sp__model *m); /* accepts NULL */
+
+/*
+ * A model that is part of the library.  The build makes the table from lib/dev/models
+ * (scripts/embed-models), in the order of the names, except that the default comes first.  An entry
+ * without a name ends it.
+ */
+struct sp__shipped {
+	const char *name;
+	const char *about;
+	const char *text; /* the file */
+};
+
+extern const struct sp__shipped sp__shipped_models[];

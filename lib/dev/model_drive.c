@@ -14,6 +14,103 @@
 #include "dev/drive_impl.h"
 #include "dev/model_json.h"
 
+#define SPT_MAX 1000000
+#define SECTORS_MAX 0x1p52
+
+/* Reads one number for all heads, or one per head. */
+static void zone_spt(struct sp__jobj *o, const struct sp__drive *d, struct sp__zone *z)
+{
+	const json_t *v = sp__jget(o, "spt");
+	double x;
+
+	z->spt = calloc(d->surfaces, sizeof(*z->spt));
+	if (!z->spt) {
+		sp__jnomem(o);
+		return;
+	}
+	if (!json_is_array(v)) {
+		x = (double)sp__jint(o, "spt", 1, SPT_MAX, SP__JREQUIRED);
+		for (uint32_t h = 0; h < d->surfaces && !o->rc; h++)
+			z->spt[h] = (uint32_t)x;
+		return;
+	}
+	if (json_array_size(v) != d->surfaces) {
+		sp__jfail(o, "spt", "%zu numbers for %u surfaces", json_array_size(v), d->surfaces);
+		return;
+	}
+	for (uint32_t h = 0; h < d->surfaces; h++) {
+		if (!sp__jnumber(o, "spt", h, json_array_get(v, h), 1, SPT_MAX, &x))
+			return;
+		z->spt[h] = (uint32_t)x;
+		if (z->spt[h] != x)
+			sp__jfail(o, "spt", "member %u: %.10g is not a whole number", h, x);
+	}
+}
+
+/* Reads skews: blocks of head 0; thousandths if a fraction is given. */
+static void zone_skews(struct sp__jobj *o, struct sp__zone *z)
+{
+	static const char *const names[4] = { "track_skew", "cyl_skew", "band_skew", "start_skew" };
+	uint32_t *to[4] = { &z->track_skew, &z->cyl_skew, &z->band_skew, &z->start_skew };
+	double v[4] = { 0 };
+	bool whole = true;
+
+	for (int i = 0; i < 4; i++) {
+		v[i] = sp__jreal(o, names[i], 0, z->spt[0],
+				 i == 2	  ? v[1]
+				 : i == 3 ? 0
+					  : SP__JREQUIRED);
+		if (o->rc)
+			return;
+		if (v[i] >= z->spt[0])
+			sp__jfail(o, names[i], "is a revolution or more");
+		whole = whole && v[i] == floor(v[i]);
+	}
+	z->skew_den = z->spt[0] * (whole ? 1 : 1000);
+	for (int i = 0; i < 4; i++)
+		*to[i] = (uint32_t)llround(v[i] * (whole ? 1 : 1000)) % z->skew_den;
+}
+
+/* Reads the sectors without a block number, and the remapped blocks. */
+static void zone_sectors(struct sp__jobj *o, struct sp__zone *z)
+{
+	z->slips = sp__jrows(o, "slips", 1, 2, "a sector or [first, sectors]", SECTORS_MAX,
+			     &z->nslips);
+	z->spares = sp__jrows(o, "spares", 2, 3, "[first, sectors] or [first, sectors, every]",
+			      SECTORS_MAX, &z->nspares);
+	z->remaps = sp__jrows(o, "remaps", 2, 3, "[sector, to] or [first, to, sectors]",
+			      SECTORS_MAX, &z->nremaps);
+}
+
+/* Parses zone i of the model file, after the previous ones.  Returns 0, SP_EFORMAT or -ENOMEM. */
+static int zone_parse(struct sp__jobj *top, struct sp__drive *d, size_t i, const json_t *v)
+{
+	struct sp__zone *z = &d->zones[i];
+	uint32_t next = i ? d->zones[i - 1].last_cyl + 1 : 0;
+	char where[32];
+	struct sp__jobj o;
+	int64_t first, last;
+
+	snprintf(where, sizeof(where), "zones[%zu]", i);
+	sp__jopen(&o, v, top->file, where, top->err);
+	first = sp__jint(&o, "first_cyl", 0, SP__CYLINDERS_MAX - 1, SP__JREQUIRED);
+	last = sp__jint(&o, "last_cyl", 0, SP__CYLINDERS_MAX - 1, SP__JREQUIRED);
+	if (!o.rc && first != next)
+		sp__jfail(&o, "first_cyl", "%lld, but %s %u: zones %s", (long long)first,
+			  i ? "the zone before ends at" : "the drive begins at", i ? next - 1 : 0,
+			  first > next ? "leave a gap" : "overlap");
+	if (!o.rc && last < first)
+		sp__jfail(&o, "last_cyl", "%lld is less than first_cyl", (long long)last);
+	z->first_cyl = (uint32_t)first;
+	z->last_cyl = (uint32_t)last;
+	if (!o.rc)
+		zone_spt(&o, d, z);
+	if (!o.rc)
+		zone_skews(&o, z);
+	zone_sectors(&o, z);
+	return sp__jclose(&o);
+}
+
 #define SURFACES_MAX 255
 #define ZONES_MAX 100000
 
@@ -70,7 +167,7 @@ static void zones(struct sp__jobj *o, struct sp__drive *d)
 	if (!d->zones)
 		sp__jnomem(o);
 	for (size_t i = 0; i < d->nzones && !o->rc; i++)
-		o->rc = sp__zone_parse(o, d, i, json_array_get(list, i));
+		o->rc = zone_parse(o, d, i, json_array_get(list, i));
 	if (o->rc)
 		return;
 	d->cylinders = d->zones[d->nzones - 1].last_cyl + 1;
@@ -115,12 +212,12 @@ static void settle(struct sp__jobj *o, struct sp__drive *d)
 
 	ns = d->write_settle_ns = llround(sp__jreal(o, name, -1e4, 3.6e6, 0) * 1e6);
 	if (!o->rc && d->surfaces > 1 && (int64_t)d->head_switch_ns + ns < 0)
-		sp__jfail(o, name, "a head switch for a write would take less than no time");
+		sp__jfail(o, name, "the time of a head switch for a write would be negative");
 	for (size_t i = 0; i < c->n && !o->rc; i++)
 		if ((int64_t)c->points[i].ns + ns < 0)
 			sp__jfail(o, name,
-				  "a seek over %u cylinders for a write would take less "
-				  "than no time",
+				  "the time of a seek over %u cylinders for a write would be "
+				  "negative",
 				  c->points[i].cylinders);
 }
 
@@ -143,10 +240,10 @@ static void layout(struct sp__jobj *o, struct sp__drive *d)
 	hybrid = d->layout == SP__LAYOUT_HYBRID_SERPENTINE;
 	d->band_tracks = (uint32_t)sp__jint(o, "band_tracks", 1, 4096, hybrid ? SP__JREQUIRED : 1);
 	if (sp__jhas(o, "band_tracks") && !hybrid)
-		sp__jfail(o, "band_tracks", "is for hybrid-serpentine");
+		sp__jfail(o, "band_tracks", "applies to hybrid-serpentine only");
 	d->descends = sp__jbool(o, "first_head_descends");
 	if (d->descends && d->layout < SP__LAYOUT_SURFACE_SERPENTINE)
-		sp__jfail(o, "first_head_descends", "is for serpentines of surfaces");
+		sp__jfail(o, "first_head_descends", "applies to serpentines of surfaces only");
 }
 
 static void bus(struct sp__jobj *o, const struct sp__model *m, struct sp__drive *d)
@@ -163,7 +260,7 @@ static void bus(struct sp__jobj *o, const struct sp__model *m, struct sp__drive 
 	overlap = sp__jword(o, "bus_overlap", words, 0);
 	d->bus_apart[0] = overlap & 2;
 	d->bus_apart[1] = overlap & 1;
-	needs(o, "bus_overlap", d->bus_ps, "a bus that takes time");
+	needs(o, "bus_overlap", d->bus_ps, "a bus time above 0");
 }
 
 static void cache_reads(struct sp__jobj *o, struct sp__cache_config *c)
@@ -181,7 +278,7 @@ static void cache_reads(struct sp__jobj *o, struct sp__cache_config *c)
 	c->readahead_blocks = (uint32_t)sp__jint(o, "readahead_blocks", 0, 1 << 24, 0);
 	needs(o, "readahead_blocks", c->segments, "segments");
 	if (!o->rc && c->readahead_blocks > c->segment_blocks)
-		sp__jfail(o, "readahead_blocks", "%u do not fit into a segment",
+		sp__jfail(o, "readahead_blocks", "%u blocks are more than a segment has",
 			  c->readahead_blocks);
 	c->readahead_until = (enum sp__readahead_until)sp__jword(o, ahead[0], until, 0);
 	c->readahead_within = (enum sp__readahead_within)sp__jword(o, ahead[1], within, 0);

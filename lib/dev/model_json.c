@@ -217,7 +217,7 @@ int sp__jword(struct sp__jobj *o, const char *field, const char *const *words, i
 			return i;
 		snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", words[i]);
 	}
-	sp__jfail(o, field, "'%.20s' is none of: %s", s, list);
+	sp__jfail(o, field, "'%.20s' is not one of: %s", s, list);
 	return dflt;
 }
 
@@ -240,7 +240,7 @@ bool sp__jnumber(struct sp__jobj *o, const char *field, size_t i, const json_t *
 {
 	*out = json_number_value(v);
 	if (!json_is_number(v))
-		sp__jfail(o, field, "member %zu is not made of numbers as it should be", i);
+		sp__jfail(o, field, "member %zu is not a number, or not an array of numbers", i);
 	else if (!(*out >= min && *out <= max))
 		sp__jfail(o, field, "member %zu: %.10g is not between %.10g and %.10g", i, *out,
 			  min, max);
@@ -258,7 +258,7 @@ static void read_row(struct sp__jobj *o, const char *field, size_t i, const json
 		const json_t *member = json_is_array(v) ? json_array_get(v, k) : v;
 
 		if (sp__jnumber(o, field, i, member, 0, max, &x) && x != floor(x))
-			sp__jfail(o, field, "member %zu: %.10g is not whole", i, x);
+			sp__jfail(o, field, "member %zu: %.10g is not a whole number", i, x);
 		row[k] = o->rc ? 0 : (uint64_t)x;
 	}
 }

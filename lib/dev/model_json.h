@@ -20,7 +20,7 @@ SP_MUST_CHECK int sp__json_load(json_t **doc, const char *path, struct sp_errinf
 /* Loads the document of an open file, which it closes. */
 SP_MUST_CHECK int sp__json_read(json_t **doc, int fd, const char *path, struct sp_errinfo *err);
 
-#define SP__JREQUIRED (-1) /* as a default of numbers: none */
+#define SP__JREQUIRED (-1) /* default of numbers that must be given */
 #define SP__JFIELDS_MAX 40
 
 struct sp__model;

@@ -118,7 +118,7 @@ struct place {
 static struct place place_of(const struct sp__model *m, uint64_t lbn)
 {
 	const struct raid *r = m->impl;
-	uint64_t first, blocks, into; /* of the row of stripes, one per set, that has lbn */
+	uint64_t first, blocks, into; /* numbers of the row of stripes, one per set, that has lbn */
 	struct sp__track t;
 
 	if (r->stripe) {

@@ -20,7 +20,7 @@
 #include "dev/sled.h"
 
 #define BALANCE SP__SLED_BALANCE
-#define ANGLE_BITS 40 /* of the fraction of an angle in radians */
+#define ANGLE_BITS 40 /* bits of the fraction of an angle in radians */
 #define ROTATIONS 32
 
 static const int64_t half_pi = INT64_C(1727108826179);

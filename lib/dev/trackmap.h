@@ -32,10 +32,10 @@ struct sp__region {
 	uint64_t first_track;  /* filled in by sp__trackmap_new */
 	uint64_t first_sector; /* filled in by sp__trackmap_new */
 	uint64_t tracks;
-	sp__angle start; /* of the first track's first sector */
+	sp__angle start; /* start of the first track's first sector */
 	uint32_t skew_den;
 	uint32_t npattern;
-	struct sp__trackkind *pattern; /* of track i: pattern[i % npattern] */
+	struct sp__trackkind *pattern; /* kind of track i: pattern[i % npattern] */
 	uint64_t pattern_blocks;       /* sums over one pattern; filled in */
 	uint64_t pattern_skew;
 	uint64_t *blocks_before; /* sums over the entries before each one; filled in */

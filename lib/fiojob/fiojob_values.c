@@ -194,7 +194,7 @@ static bool set_ramp(void *values, const char *text)
 
 static bool set_buffered(void *values, const char *text)
 {
-	uint64_t buffered = 1; /* of a key without a value */
+	uint64_t buffered = 1; /* value of a key without one */
 
 	if (text && !sp__number_parse(text, sp__unit_none, 0, 1, &buffered))
 		return false;
@@ -253,8 +253,8 @@ static bool set_prio(void *values, const char *text)
 #define RW "read, write, rw, randread, randwrite or randrw"
 #define BLOCK "one size up to 1g, without decimals", .set = set_block
 #define SIZE "a size in bytes, without decimals"
-#define NUMBER "a number that can be used", SP__KEY_NUMBER
-#define TIME "a time that can be used, without decimals"
+#define NUMBER "a number from 0 to 2^64 - 1", SP__KEY_NUMBER
+#define TIME "a time without decimals"
 #define PERCENT "a percentage", SP__KEY_REAL
 #define OFF "0 or none: others are not supported"
 #define FLAG "0 or 1", SP__KEY_FLAG

@@ -13,7 +13,7 @@
 
 /* Jobs that run concurrently. */
 struct sp__fiorun {
-	struct sp__fiovalues first; /* of its first job: the common values */
+	struct sp__fiovalues first; /* values of the first job: the common ones */
 	size_t njobs;
 	bool shared;	    /* a job has cmdprio_percentage */
 	bool sized;	    /* all jobs have a size in bytes */
@@ -41,6 +41,3 @@ struct sp_fiojob {
 /* fiojob.c: adds a line that is not understood, with the reason. */
 __attribute__((format(printf, 4, 5))) void
 sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, const char *reason, ...);
-
-/* fiojob_runs.c: adds the job to a run.  Returns 0, -E2BIG with a reason, or -ENOMEM. */
-SP_MUST_CHECK int sp__fiojob_end_job(struct sp_fiojob *j, struct sp_errinfo *err);

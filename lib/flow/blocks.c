@@ -26,13 +26,13 @@ struct sp__blocks {
 	size_t bytes;
 	unsigned n;
 	struct sp__block *list;
-	struct sp_batch left; /* of the scan's batch */
+	struct sp_batch left; /* unread part of the scan's batch */
 	struct sp__task task;
 	pthread_mutex_t lock; /* protects the states of blocks, and: */
 	pthread_cond_t changed;
 	uint64_t filled, taken; /* blocks so far */
 	uint64_t taken_bytes;
-	size_t own_bytes, pinned_bytes; /* of long records: copied, and where the scan has them */
+	size_t own_bytes, pinned_bytes; /* bytes of long records: copied, and pinned in the scan */
 	bool ended, stopped;
 	int error;
 };

@@ -11,7 +11,6 @@
 #include "flow/iter.h"
 #include "rec/fields.h"
 #include "run/charge.h"
-#include "run/env.h"
 
 struct sp_flow {
 	struct sp__env env;
@@ -22,9 +21,9 @@ struct sp_flow {
 
 struct sp_operator {
 	struct sp_flow *flow;
-	struct sp_recfmt format; /* of its records */
-	struct sp__cut cut;	 /* of the fields of its records */
-	/* As next of struct sp__iter, but never called again after the end or an error. */
+	struct sp_recfmt format; /* format of its records */
+	struct sp__cut cut;	 /* how its records are cut into fields */
+	/* Works as next of struct sp__iter, but is never called again after the end or an error. */
 	int (*next)(void *operator, struct sp_batch * batch);
 	/* Frees everything except the operator's own struct; or NULL. */
 	void (*close)(void *operator);

@@ -19,11 +19,10 @@
 #include "base/minmax.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
-#include "flow/partcut.h"
 #include "flow/parts.h"
-#include "io/cached.h"
-#include "io/unpacking.h"
-#include "rec/header.h"
+#include "io/volume.h"
+#include "io/rstream.h"
+#include "rec/fields.h"
 
 /* An input as it was when the parts were opened; bytes that are appended later are not read. */
 struct input {
@@ -40,18 +39,17 @@ struct sp__parts {
 	bool marked;
 	struct sp__turns turns;
 	pthread_mutex_t lock;  /* protects the following members */
-	uint64_t part_bytes;   /* of the next parts, ... */
+	uint64_t part_bytes;   /* bytes of each of the next parts, ... */
 	unsigned share;	       /* ... at most this share of what is left */
 	uint64_t left, before; /* bytes: about those of later parts, and those of earlier ones */
-	size_t input;	       /* of the next part; ninputs: there is none */
-	int fd;		       /* of that input; -1: not open */
+	size_t input;	       /* input of the next part; ninputs: there is none */
+	int fd;		       /* descriptor of `input`; -1: not open */
 	uint64_t at;	       /* where the next part begins */
 	uint64_t number;
 	bool stopped;
-	uint64_t bytes, owed, blank_lines; /* of the parts closed */
+	uint64_t bytes, owed, blank_lines; /* counted in closed parts */
 	struct sp__io_counters done;
 	char engine[32];
-	bool refused;
 };
 
 /* Opens an input with an offset of its own. */
@@ -397,7 +395,7 @@ static void await_turn(struct sp__parts *p, struct sp__part *part)
 	part->turn = &p->turns;
 }
 
-/* A part whose device has all requests, or is not needed, needs no turn. */
+/* Gives back the turn of a part when all its requests are submitted, or the page cache has it. */
 static void look_at_turn(struct sp__part *part)
 {
 	struct sp__read_state r;
@@ -422,7 +420,6 @@ static void end_part(struct sp__parts *p, struct sp__part *part)
 	p->bytes += sp__scan_bytes(part->scan);
 	p->owed += sp__scan_owed(part->scan);
 	p->blank_lines += sp__scan_blank_lines(part->scan);
-	p->refused |= sp__scan_refused(part->scan);
 	snprintf(p->engine, sizeof(p->engine), "%s", sp__scan_engine(part->scan));
 	pthread_mutex_unlock(&p->lock);
 	sp__scan_close(part->scan);
@@ -496,7 +493,7 @@ int sp__parts_end(struct sp__parts *p)
 			return sp__err(p->opts.err, -errno, "open", name, -1);
 		if (!is_same(&p->inputs[i], &st))
 			return changed(p, i, &st, p->opts.err);
-		/* As if it had been read in order. */
+		/* Sets the state that reading in order would leave. */
 		if (given)
 			(void)lseek(STDIN_FILENO, (off_t)p->inputs[i].bytes, SEEK_SET);
 	}
@@ -506,11 +503,6 @@ int sp__parts_end(struct sp__parts *p)
 void sp__parts_header(const struct sp__parts *p, struct sp_batch *header)
 {
 	*header = (struct sp_batch){ p->header.data, p->header.bytes };
-}
-
-bool sp__parts_marked(const struct sp__parts *p)
-{
-	return p->marked;
 }
 
 uint64_t sp__parts_owed(const struct sp__parts *p)
@@ -538,9 +530,23 @@ const char *sp__parts_engine(const struct sp__parts *p)
 	return p->engine[0] ? p->engine : "read";
 }
 
-bool sp__parts_refused(const struct sp__parts *p)
+void sp__parts_report(const struct sp__parts *p, const struct sp__scan *scan,
+		      struct sp_run_stats *st)
 {
-	return p->refused;
+	const char *engine = NULL;
+	struct sp__io_counters c;
+
+	if (p) {
+		sp__parts_counters(p, &c);
+		engine = sp__parts_engine(p);
+	} else if (scan) {
+		sp__scan_counters(scan, &c);
+		engine = sp__scan_engine(scan);
+	}
+	if (!engine)
+		return;
+	sp__env_note_io(st, &c);
+	snprintf(st->input_engine, sizeof(st->input_engine), "%s", engine);
 }
 
 uint64_t sp__parts_bytes(struct sp__parts *p)

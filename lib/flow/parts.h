@@ -25,8 +25,47 @@
  */
 #pragma once
 
+#include <pthread.h>
+#include <stdint.h>
+#include "base/err.h"
 #include "flow/scan.h"
-#include "flow/turns.h"
+#include "run/env.h"
+
+/*
+ * Sets *cut to the end of the line that has the byte before `at`, of CSV to the end of the record
+ * that seems to be at `at`, or to the end of the file.  Returns 0 or a negative code.
+ */
+int sp__part_cut(const struct sp_recfmt *f, int fd, uint64_t at, uint64_t end, uint64_t *cut);
+
+/*
+ * Limits how many of several threads read from a device at a time.
+ *
+ * A thread takes a turn before it reads a part of the input, and gives it back when it has
+ * requested the whole part, or has other work.  So the requests of consecutive parts reach the
+ * device one after the other, and the device has work while a thread sorts what it has read.
+ *
+ * There is one turn at first.  A reader that seldom waited for the device adds one; a reader that
+ * mostly waited removes one.
+ *
+ * Thread rule: any thread may call any function between opening and closing.
+ */
+struct sp__turns {
+	pthread_mutex_t lock; /* protects the following members */
+	pthread_cond_t changed;
+	unsigned allowed, max, taken;
+	bool stopped;
+};
+
+/* max: turns at a time. */
+void sp__turns_open(struct sp__turns *t, unsigned max);
+void sp__turns_close(struct sp__turns *t);
+
+/* Waits for a turn and takes it; after sp__turns_stop() without waiting. */
+void sp__turns_take(struct sp__turns *t);
+/* Gives a turn back in which the reader took so many chunks, and waited for some of them. */
+void sp__turns_give(struct sp__turns *t, uint64_t chunks, uint64_t waited);
+/* No thread waits any more. */
+void sp__turns_stop(struct sp__turns *t);
 
 /* Shorter parts cost more than they save. */
 #define SP__PART_MIN_BYTES (UINT64_C(256) << 10)
@@ -40,14 +79,14 @@ struct sp__part {
 	uint64_t before;      /* bytes of all parts before it */
 	uint64_t read;	      /* bytes of its batches so far */
 	struct sp__scan *scan;
-	struct sp_errinfo err; /* of taking and reading it */
+	struct sp_errinfo err; /* error of taking and reading the part */
 	/* Zeroed by the caller at first, except memory: for opts.stream.chunk_bytes, or NULL. */
 	char *memory;
 	struct sp__scan_part where;
 	bool csv;
 	size_t open; /* number of the input that where.fd is of, and 1 */
 	struct sp__waits waits;
-	struct sp__turns *turn; /* of which the thread has one; or NULL */
+	struct sp__turns *turn; /* the thread has one of these turns; or NULL */
 };
 
 /*
@@ -92,13 +131,14 @@ SP_MUST_CHECK int sp__parts_end(struct sp__parts *p);
 
 /* The following have the meaning of the functions of scan.h. */
 void sp__parts_header(const struct sp__parts *p, struct sp_batch *header);
-bool sp__parts_marked(const struct sp__parts *p);
 uint64_t sp__parts_owed(const struct sp__parts *p);
 /* Bytes of an input that are read, with its header. */
 uint64_t sp__parts_length(const struct sp__parts *p, size_t input);
 uint64_t sp__parts_blank_lines(const struct sp__parts *p);
 void sp__parts_counters(const struct sp__parts *p, struct sp__io_counters *c);
 const char *sp__parts_engine(const struct sp__parts *p);
-bool sp__parts_refused(const struct sp__parts *p);
+/* Adds to a report what was read by parts; if they are NULL, by a scan, which can be NULL, too. */
+void sp__parts_report(const struct sp__parts *p, const struct sp__scan *scan,
+		      struct sp_run_stats *st);
 /* Bytes of the parts closed so far, without headers; any thread may ask. */
 uint64_t sp__parts_bytes(struct sp__parts *p);

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <spindle/batch.h>
 #include "rec/recfmt.h"
 #include "spill/chunkread.h"
 

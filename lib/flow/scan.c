@@ -13,44 +13,42 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/minmax.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
-#include "flow/blank.h"
 #include "flow/scan.h"
 #include "flow/stitch.h"
-#include "rec/header.h"
+#include "rec/fields.h"
 #include "rec/key.h"
 
 struct sp__scan {
 	struct sp__scan_opts opts;
 	size_t input; /* the current one, or the next */
 	int fd;
-	struct sp__rstream *stream; /* of an input read in order; else NULL */
+	struct sp__rstream *stream; /* stream of an input read in order; otherwise NULL */
 	struct sp__splitter splitter;
-	struct sp__chunks *chunks; /* of an input read in any order; else NULL */
+	struct sp__chunks *chunks; /* chunks of an input read in any order; otherwise NULL */
 	struct sp__stitch *stitch;
 	struct sp__waiter wait; /* for the stream or the chunks */
 	size_t from;		/* input of the current batch */
 	struct sp__bytes header;
-	size_t header_from;	/* the input that the header is from */
-	size_t mark_bytes;	/* of the first input's byte order mark, which begins the header */
-	bool marked;		/* the byte order mark of this input has been counted */
-	uint64_t header_left;	/* records of the batch's input that belong to its header */
-	size_t repeated;	/* bytes of the header that this input has repeated so far */
-	uint64_t bytes;		/* read */
-	uint64_t terminators;	/* added to the last records of inputs that had none */
-	uint64_t header_bytes;	/* of the headers of all inputs */
-	uint64_t newlines;	/* CSV: in the current input so far */
-	bool checks;		/* records must fit opts.keys */
-	uint64_t lines;		/* checked in this input, or part, so far; with its header */
-	struct sp__keybuf text; /* of the record that is checked */
-	struct sp__io_counters done; /* of the streams closed */
+	size_t header_from; /* the input that the header is from */
+	size_t mark_bytes; /* bytes of the first input's byte order mark, which begins the header */
+	bool marked;	   /* the byte order mark of this input has been counted */
+	uint64_t header_left;	     /* records of the batch's input that belong to its header */
+	size_t repeated;	     /* bytes of the header that this input has repeated so far */
+	uint64_t bytes;		     /* read */
+	uint64_t terminators;	     /* added to the last records of inputs that had none */
+	uint64_t header_bytes;	     /* bytes of the headers of all inputs */
+	uint64_t newlines;	     /* CSV: in the current input so far */
+	bool checks;		     /* records must fit opts.keys */
+	uint64_t lines;		     /* checked in this input, or part, so far; with its header */
+	struct sp__keybuf text;	     /* text of the record that is checked */
+	struct sp__io_counters done; /* requests of closed streams */
 	char engine[32];
 	bool refused; /* a closed stream was refused direct I/O */
 	struct sp__blank blank;
-	XXH3_state_t *digest; /* of the current input; NULL: no checksum wanted */
+	XXH3_state_t *digest; /* checksum of the current input; NULL: not wanted */
 	uint64_t skip_left;   /* bytes of records still to skip */
 	int error;	      /* the final error */
 };
@@ -245,21 +243,27 @@ static char line_end(const struct sp__scan *s)
 	return s->opts.format.kind == SP_REC_LINE ? s->opts.format.eol : '\n';
 }
 
-/* Adds the lines of the current input before the part that is read. */
-static int add_before(const struct sp__scan *s, uint64_t *lines)
+int sp__lines_before(int fd, uint64_t offset, char eol, uint64_t *lines)
 {
-	const uint64_t from = s->opts.part ? s->opts.part->from : 0;
 	char buf[4096];
 	ssize_t n;
 
-	for (uint64_t at = 0; at < from; at += (uint64_t)n) {
-		n = sp__read_whole(s->opts.part->fd, buf, sp__min(sizeof(buf), from - at), at);
+	for (uint64_t at = 0; at < offset; at += (uint64_t)n) {
+		n = sp__read_whole(fd, buf, sp__min(sizeof(buf), offset - at), at);
 		if (n <= 0)
-			return n ? sp__err(s->opts.err, (int)n, "read", s->opts.inputs[s->from], -1)
-				 : 0;
-		*lines += sp__count_bytes(buf, (size_t)n, line_end(s));
+			return (int)n;
+		*lines += sp__count_bytes(buf, (size_t)n, eol);
 	}
 	return 0;
+}
+
+/* Adds the lines of the current input before the part that is read. */
+static int add_before(const struct sp__scan *s, uint64_t *lines)
+{
+	const struct sp__scan_part *part = s->opts.part;
+	int rc = part ? sp__lines_before(part->fd, part->from, line_end(s), lines) : 0;
+
+	return rc ? sp__err(s->opts.err, rc, "read", s->opts.inputs[s->from], -1) : 0;
 }
 
 /* Ends an input; a record without terminator can remain. */

@@ -8,10 +8,29 @@
  */
 #pragma once
 
-#include <spindle/rec.h>
 #include "base/tally.h"
 #include "flow/iter.h"
 #include "io/rstream.h"
+#include "rec/recfmt.h"
+
+/*
+ * Removes blank lines from records of several columns, CSV or lines with a separator, where a blank
+ * line is not a record (inputs.c).  The first record of an input that is not blank sets the number
+ * of columns.  With one column a blank line is a record with an empty field, and stays.
+ *
+ * Zeroed at the beginning of each input, except removed and bytes.
+ */
+struct sp__blank {
+	bool decided, remove;
+	struct sp_batch rest; /* the part of the batch after the records returned */
+	uint64_t removed;     /* lines */
+	uint64_t bytes;	      /* in removed lines */
+};
+
+/* Sets a new batch; the previous one must be used up. */
+void sp__blank_put(struct sp__blank *b, const struct sp_recfmt *f, const struct sp_batch *batch);
+/* Returns the next records without a blank line.  False: the batch is used up. */
+bool sp__blank_next(struct sp__blank *b, const struct sp_recfmt *f, struct sp_batch *batch);
 
 /*
  * In any order: chunks of memory in addition to the stream's: for tables, and for partial records.
@@ -37,7 +56,7 @@ struct sp__scan_opts {
 	 */
 	uint64_t header_records;
 	bool header_first;
-	int separator; /* of names in a line header; -1: runs of blanks */
+	int separator; /* separator of names in the header of lines; -1: runs of blanks */
 	/*
 	 * Data read from the first input before, such as its header; it comes first.  If inputs are
 	 * unpacked, this data is unpacked too.
@@ -56,14 +75,14 @@ struct sp__scan_opts {
 	 * has been read to its end.  Not with any_order, and not for inputs that are unpacked.
 	 */
 	uint64_t *checksums;
-	const struct sp_keyset *keys;	  /* that records must fit (sp_key.checked), or NULL */
-	bool remove_blank;		  /* of several columns: remove blank lines */
-	bool drop_mark;			  /* of lines, too, as of CSV.  Not any_order */
+	const struct sp_keyset *keys; /* records must fit these keys (sp_key.checked); or NULL */
+	bool remove_blank;	      /* remove blank lines of inputs with several columns */
+	bool drop_mark; /* remove the byte order mark of lines, too; not with any_order */
 	const struct sp__scan_part *part; /* NULL: whole inputs */
 	/* NULL, or for each input: the offset to which it is read; 0: its end.  Not any_order. */
 	const uint64_t *lengths;
 	/*
-	 * Parts: threads take turns (turns.h) to read what is not in the page cache, at most so
+	 * Parts: threads take turns (parts.h) to read what is not in the page cache, at most so
 	 * many at a time.  One that has a turn must not wait for one that waits for the next part:
 	 * it calls sp__part_rest() before.  0: all read at any time.
 	 */
@@ -96,6 +115,8 @@ uint64_t sp__scan_blank_lines(const struct sp__scan *scan); /* removed so far, .
 uint64_t sp__scan_blank_bytes(const struct sp__scan *scan); /* ... and their bytes */
 /* True if blank lines of the current input are removed; known with its first batch. */
 bool sp__scan_removes_blank(const struct sp__scan *scan);
+/* Adds the lines of a file before an offset.  Returns 0, or -errno with what it could read. */
+SP_MUST_CHECK int sp__lines_before(int fd, uint64_t offset, char eol, uint64_t *lines);
 /* Total bytes that all batches must have had; valid at the end. */
 uint64_t sp__scan_owed(const struct sp__scan *scan);
 void sp__scan_counters(const struct sp__scan *scan, struct sp__io_counters *c);

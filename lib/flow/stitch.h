@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include <spindle/batch.h>
 #include "io/chunks.h"
 #include "rec/recfmt.h"
 

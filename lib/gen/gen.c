@@ -7,27 +7,20 @@
 #include "base/enum.h"
 #include "gen/gen.h"
 
-uint64_t sp__gen_scaled(uint64_t at_one, double scale, uint64_t min)
-{
-	/* Millionths first: from there on all are integers, equal on all machines. */
-	uint64_t millionths = (uint64_t)(scale * 1e6);
-	uint64_t n;
-
-	if ((double)millionths + 0.5 <= scale * 1e6)
-		millionths++;
-	n = (uint64_t)((unsigned __int128)at_one * millionths / 1000000);
-	return n > min ? n : min;
-}
-
 static int bad(struct sp_errinfo *err, const char *reason)
 {
 	return sp__errf(err, -EINVAL, "generate", "", -1, "%s", reason);
 }
 
+static bool is_dbm(const struct sp_gen_opts *o)
+{
+	return o->kind == SP_GEN_T1 || o->kind == SP_GEN_T2;
+}
+
 /* A record of T1 or T2 is three integers of 4 bytes and at least 1 byte of padding. */
 static int check_record_bytes(const struct sp_gen_opts *o, struct sp_errinfo *err)
 {
-	size_t min = o->kind >= SP_GEN_T1 ? 13 : 12, bytes = o->record_bytes;
+	size_t min = is_dbm(o) ? 13 : 12, bytes = o->record_bytes;
 
 	if (!bytes || (bytes >= min && bytes <= 32768))
 		return 0;
@@ -39,7 +32,7 @@ static int check_scale(const struct sp_gen_opts *o, struct sp_errinfo *err)
 {
 	if (!(o->scale > 0 && o->scale <= 100000))
 		return bad(err, "the scale must be above 0 and at most 100000");
-	if (o->kind >= SP_GEN_T1 && o->scale > 14316)
+	if (is_dbm(o) && o->scale > 14316)
 		return bad(err, "the scale must be at most 14316: a1 has 4 bytes");
 	return 0;
 }

@@ -21,8 +21,8 @@ struct sp_gen {
 	struct sp_gen_opts opts;
 	char *(*emit)(struct sp_gen *g, char *p);
 	void (*release)(void *state); /* NULL: plain free */
-	void *state;		      /* of the kind; freed with the generator */
-	size_t max_bytes;	      /* of one record, with its excess */
+	void *state;		      /* state of this kind of data; freed with the generator */
+	size_t max_bytes;	      /* maximum bytes of a record, with its excess */
 	uint64_t row, rows;	      /* number of the next record, and maximum number */
 	uint64_t bytes, limit_bytes;  /* returned so far, and their limit */
 };
@@ -51,7 +51,17 @@ static inline uint32_t sp__take(uint64_t *u, uint32_t n)
 }
 
 /* Returns the number of rows of a table that has at_one at scale 1, and at least min. */
-uint64_t sp__gen_scaled(uint64_t at_one, double scale, uint64_t min);
+static inline uint64_t sp__gen_scaled(uint64_t at_one, double scale, uint64_t min)
+{
+	/* Millionths first: from there on all are integers, equal on all machines. */
+	uint64_t millionths = (uint64_t)(scale * 1e6);
+	uint64_t n;
+
+	if ((double)millionths + 0.5 <= scale * 1e6)
+		millionths++;
+	n = (uint64_t)((unsigned __int128)at_one * millionths / 1000000);
+	return n > min ? n : min;
+}
 
 /* Each sets emit, state, max_bytes and rows.  Returns 0 or a negative error. */
 int sp__gen_lines(struct sp_gen *g, struct sp_errinfo *err);

@@ -12,7 +12,6 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
-#include "gen/alphabet.h"
 #include "gen/gen.h"
 #include "gen/keys.h"
 #include "gen/spelling.h"

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <string.h>
-#include "base/perm.h"
+#include "base/rng.h"
 #include "gen/gen.h"
 
 #define SP__LINES_MAX 7	    /* per order */
@@ -24,14 +24,14 @@ typedef char *sp__tpch_put(const struct sp__tpch *t, char *p, uint64_t index, st
 
 struct sp__tpch {
 	uint64_t suppliers, parts, customers, orders, clerks;
-	uint64_t seed; /* of the table; orders and lineitem share one */
+	uint64_t seed; /* seed of the table; orders and lineitem share one */
 	/* Distance of the four suppliers of a part, by (partkey - 1) / suppliers. */
 	uint64_t step[SP__STEPS];
-	sp__tpch_put *put;	 /* of all tables but LINEITEM */
-	struct sp__perm perm;	 /* of slots, when shuffled */
+	sp__tpch_put *put;	 /* writes a row of any table except LINEITEM */
+	struct sp__perm perm;	 /* order of slots, if they are shuffled */
 	struct sp__perm remarks; /* SUPPLIER: the suppliers with remarks about customers */
 	uint64_t slot, slots;	 /* next slot and number of slots */
-	struct sp__rng row;	 /* of the row being written; not of orders and lineitem */
+	struct sp__rng row;	 /* draws the row being written; not orders and lineitem */
 	uint32_t line;		 /* LINEITEM in key order: next line of this order */
 	struct sp__order {
 		uint64_t index, seed;
@@ -74,8 +74,6 @@ static inline uint64_t sp__tpch_orderkey(uint64_t index)
 }
 
 void sp__tpch_order(const struct sp__tpch *t, uint64_t index, struct sp__order *o);
-void sp__tpch_line(const struct sp__tpch *t, const struct sp__order *o, uint32_t line,
-		   struct sp__lineitem *l);
 
 /* Writes min .. max bytes of text, drawn from *u. */
 static inline char *sp__put_text(const struct sp__tpch *t, char *p, uint64_t *u, uint32_t min,
@@ -90,7 +88,5 @@ static inline char *sp__put_text(const struct sp__tpch *t, char *p, uint64_t *u,
 	return p + bytes;
 }
 
-char *sp__emit_lineitem(struct sp_gen *g, char *p);
 /* The other tables: writes the next row by t->put, one of the following functions. */
-char *sp__emit_row(struct sp_gen *g, char *p);
 sp__tpch_put sp__put_orders, sp__put_partsupp, sp__put_supplier, sp__put_customer, sp__put_part;

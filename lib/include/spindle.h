@@ -14,6 +14,7 @@
 #include <spindle/flow.h>
 #include <spindle/gen.h>
 #include <spindle/geometry.h>
+#include <spindle/grid.h>
 #include <spindle/index.h>
 #include <spindle/join.h>
 #include <spindle/joinform.h>

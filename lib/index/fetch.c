@@ -58,7 +58,7 @@ TAILQ_HEAD(wants, want);
 TAILQ_HEAD(blocks, block);
 
 struct sp__fetch {
-	struct sp__io_owner owner; /* of all reads */
+	struct sp__io_owner owner; /* receives the completions of all reads */
 	struct sp__fetch_opts opts;
 	struct sp__fetch_counts counts;
 	struct want *wants, *pinned;
@@ -74,7 +74,7 @@ struct sp__fetch {
 	unsigned mask, shift;
 	size_t block_bytes;
 	char *memory;
-	uint64_t own_bytes; /* of long records */
+	uint64_t own_bytes; /* bytes of long records */
 	int error;	    /* kept for all later calls */
 };
 

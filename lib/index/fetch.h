@@ -11,8 +11,8 @@
 #pragma once
 
 #include "base/mem.h"
+#include "cells/requests.h"
 #include "flow/iter.h"
-#include "datafile/requests.h"
 
 struct sp__fetch_opts {
 	struct sp__volume *volume; /* these four are borrowed */

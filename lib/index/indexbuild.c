@@ -11,7 +11,6 @@
 #include <spindle/outfile.h>
 #include "base/err.h"
 #include "base/whole.h"
-#include "index/entrysort.h"
 #include "index/indexfile.h"
 #include "index/indexwrite.h"
 #include "index/keyscan.h"
@@ -34,8 +33,9 @@ struct build {
 	struct sp__indexkey key;
 	struct sp__entrysort sort; /* its run environment serves the whole build */
 	struct sp__keyscan scan;
-	struct worker_part *parts; /* of several threads, while they read the source; else NULL */
+	struct worker_part *parts; /* one per thread that reads the source; or NULL */
 	struct sp__indexwrite write;
+	struct sp__progress_phase progress;
 };
 
 static struct sp__env *env_of(struct build *b)
@@ -210,6 +210,7 @@ static int read_source(struct build *b)
 					.key = &b->key,
 					.source_bytes = b->source_state.bytes,
 					.threads = sp__threads(b->opts->run.parallel),
+					.progress = &b->progress,
 					.each = take_key,
 					.read = read_parts,
 					.again = begin_again,
@@ -217,6 +218,7 @@ static int read_source(struct build *b)
 	b->scan.reading = b->scan.scan.stream;
 	if (!sp__sort_reads_parts(b->sort.sorter.sort, &b->scan.reading))
 		b->scan.threads = 1;
+	sp__progress_begin(&b->progress, 0, b->source_state.bytes);
 	rc = sp__keyscan_run(&b->scan);
 	if (rc)
 		return rc;
@@ -232,6 +234,7 @@ static int read_source(struct build *b)
 
 static int run(struct build *b)
 {
+	struct sp_sort_stats sorted;
 	int rc = check_files(b);
 
 	if (!rc)
@@ -244,6 +247,8 @@ static int run(struct build *b)
 		rc = read_source(b);
 	if (rc)
 		return rc;
+	sp_sort_stats(b->sort.sorter.sort, &sorted);
+	sp__progress_begin(&b->progress, 1, sorted.input_bytes);
 	b->write.records = b->scan.records;
 	return sp__indexwrite_run(&b->write);
 }
@@ -270,14 +275,20 @@ int sp_index_build(const struct sp_index_build_opts *opts, const char *source, c
 		   struct sp_index_stats *stats, struct sp_errinfo *err)
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
-	struct build b = { .opts = opts, .source = source, .path = index };
+	struct build b = { .opts = opts,
+			   .source = source,
+			   .path = index,
+			   .progress =
+				   SP__PROGRESS_PHASE_INIT(opts->progress, opts->progress_arg) };
 	struct sp_index_stats unwanted;
 	int rc, closed;
 
 	b.err = err ? err : &own;
-	b.write = (struct sp__indexwrite){
-		.path = index, .sort = &b.sort, .header = &b.header, .err = b.err
-	};
+	b.write = (struct sp__indexwrite){ .path = index,
+					   .sort = &b.sort,
+					   .header = &b.header,
+					   .err = b.err,
+					   .progress = &b.progress };
 	rc = run(&b);
 	note(&b, stats ? stats : &unwanted);
 	sp__indexwrite_close(&b.write);

@@ -16,13 +16,157 @@
 #include <sys/stat.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/hash.h"
+#include "base/mem.h"
 #include "base/minmax.h"
-#include "index/indexcheck.h"
+#include "base/task.h"
+#include "index/nodecache.h"
+#include "index/indexfile.h"
 #include "index/keyscan.h"
-#include "index/leafcheck.h"
-#include "index/leafrange.h"
-#include "index/nodestream.h"
+#include "index/tree.h"
+#include "index/lookup.h"
+#include "index/node.h"
+#include "index/leafscan.h"
+#include "rec/key.h"
 #include "run/memory.h"
+
+#define SP__LEAFCHECK_BYTES ((size_t)256 << 10)
+
+/* A page that was checked. */
+struct sp__leafcheck_page {
+	struct sp__node node;
+	uint64_t separator; /* checksum of the separator before a leaf */
+};
+
+struct sp__leafcheck {
+	/* Set by the caller: */
+	uint32_t page_bytes;
+	uint64_t number; /* number of the first page */
+	size_t n;
+	uint8_t *pages;
+	/* Results: */
+	struct sp__leafcheck_page *list; /* SP__LEAFCHECK_BYTES / page_bytes of them */
+	size_t good;			 /* pages before the first bad one */
+	const char *reason;		 /* why that one is bad; NULL: there is no memory */
+	size_t first_leaf;		 /* n: there is none */
+	struct sp__bytes first, last;	 /* keys */
+	uint64_t first_offset, last_offset;
+	uint64_t entries, keys, sum;
+	/* Private: */
+	struct sp__bytes key;
+	struct sp__task task;
+	bool busy;
+};
+
+static int leafcheck_init(struct sp__leafcheck *b, uint32_t page_bytes)
+{
+	*b = (struct sp__leafcheck){ .page_bytes = page_bytes,
+				     .pages = malloc(SP__LEAFCHECK_BYTES),
+				     .list = calloc(SP__LEAFCHECK_BYTES / page_bytes,
+						    sizeof(*b->list)) };
+	return b->pages && b->list ? 0 : -ENOMEM;
+}
+
+static void leafcheck_free(struct sp__leafcheck *b)
+{
+	sp__task_join(&b->task);
+	sp__bytes_release(&b->first, NULL);
+	sp__bytes_release(&b->last, NULL);
+	sp__bytes_release(&b->key, NULL);
+	free(b->pages);
+	free(b->list);
+	*b = (struct sp__leafcheck){ 0 };
+}
+
+/* Returns the checksum of an entry of a leaf, or of a record. */
+static uint64_t leafcheck_sum(const void *key, size_t bytes, const struct sp__keymatch *match)
+{
+	uint64_t parts[3] = { sp__checksum(key, bytes), match->offset, match->bytes };
+
+	return sp__checksum(parts, sizeof(parts));
+}
+
+/* Returns the checksum of a separator. */
+static uint64_t leafcheck_separator(const struct sp__bytes *key, size_t bytes, bool repeated)
+{
+	return sp__checksum(key->data, bytes) + repeated;
+}
+
+/* Sets key to the whole key of an entry. */
+static int leafcheck_key(const struct sp__node *n, const struct sp__nodeentry *e,
+			 struct sp__bytes *key)
+{
+	return sp__bytes_set(key, (const char *)n->prefix, n->prefix_bytes, NULL)
+		       ?: sp__bytes_append(key, (const char *)e->rest, e->rest_bytes, NULL);
+}
+
+/* Sets the separator before the leaf that begins with b->key, as tree.c chooses it. */
+static void set_separator(struct sp__leafcheck *b, struct sp__leafcheck_page *p, bool repeated)
+{
+	p->separator =
+		leafcheck_separator(&b->key, sp__separator_bytes(&b->last, &b->key), repeated);
+}
+
+/* Returns NULL, or the reason why the leaf is bad; *rc: -ENOMEM. */
+static const char *check_leaf(struct sp__leafcheck *b, struct sp__leafcheck_page *p, int *rc)
+{
+	for (unsigned i = 0; i < p->node.count; i++) {
+		struct sp__nodeentry e = sp__node_entry(&p->node, i);
+		struct sp__keymatch match = { .offset = e.a, .bytes = e.b };
+		struct sp__bytes swap = b->last;
+		int order;
+
+		*rc = leafcheck_key(&p->node, &e, &b->key);
+		if (!*rc && !b->entries)
+			*rc = sp__bytes_set(&b->first, b->key.data, b->key.bytes, NULL);
+		if (*rc)
+			return NULL;
+		order = !b->entries ? -1
+				    : sp__order_bytes(b->last.data, b->last.bytes, b->key.data,
+						      b->key.bytes);
+		if (order > 0 || (!order && e.a <= b->last_offset))
+			return "its keys are not in order";
+		if (!b->entries)
+			b->first_offset = e.a;
+		else if (!i)
+			set_separator(b, p, !order);
+		b->keys += order < 0;
+		b->entries++;
+		b->sum += leafcheck_sum(b->key.data, b->key.bytes, &match);
+		b->last_offset = e.a;
+		b->last = b->key;
+		b->key = swap;
+	}
+	return NULL;
+}
+
+/* Checks the pages of a batch. */
+static void leafcheck_run(void *arg)
+{
+	struct sp__leafcheck *b = arg;
+	int rc = 0;
+
+	b->reason = NULL;
+	b->first_leaf = b->n;
+	b->entries = b->keys = b->sum = 0;
+	b->last.bytes = 0;
+	for (b->good = 0; b->good < b->n; b->good++) {
+		struct sp__leafcheck_page *p = &b->list[b->good];
+
+		b->reason = sp__node_open(&p->node, b->pages + b->good * b->page_bytes,
+					  b->page_bytes, b->number + b->good);
+		if (b->reason)
+			return;
+		if (p->node.level)
+			continue;
+		p->separator = leafcheck_separator(&b->key, 0, false);
+		if (b->first_leaf == b->n)
+			b->first_leaf = b->good;
+		b->reason = check_leaf(b, p, &rc);
+		if (b->reason || rc)
+			return;
+	}
+}
 
 struct orphan {
 	uint64_t page;
@@ -35,22 +179,23 @@ struct orphans {
 	size_t n, capacity;
 };
 
-/* Of the records of one worker, in a cache line of its own. */
+/* The sum over the records of one worker, in a cache line of its own. */
 struct worker_sum {
 	_Alignas(64) uint64_t sum;
 };
 
 struct check {
 	struct sp__index *ix;
+	struct sp__progress_phase *progress; /* NULL: none */
 	struct sp__waits waits;
 	struct orphans orphans[SP__NODE_LEVELS];
 	struct sp__bytes last; /* the last key of the batches before */
-	struct sp__bytes key;  /* of an inner node */
+	struct sp__bytes key;  /* key of an inner node */
 	uint64_t last_offset;
 	struct sp__leafcheck *batches; /* nbatches, used round-robin */
 	unsigned nbatches;
 	uint64_t last_leaf;
-	uint64_t entries, keys, sum; /* of the index */
+	uint64_t entries, keys, sum; /* totals of the index */
 	struct worker_sum sums[SP__KEYSCAN_WORKERS];
 };
 
@@ -74,11 +219,11 @@ static int check_inner(struct check *c, const struct sp__node *n, uint64_t page)
 	for (unsigned i = 0; i < n->count; i++) {
 		struct sp__nodeentry e = sp__node_entry(n, i);
 
-		if (sp__leafcheck_key(n, &e, &c->key))
+		if (leafcheck_key(n, &e, &c->key))
 			return no_memory(c);
 		if (e.a != o->list[i].page || e.b > 1)
 			return bad(c, page, "it does not have the expected children");
-		if (o->list[i].separator != sp__leafcheck_separator(&c->key, c->key.bytes, e.b))
+		if (o->list[i].separator != leafcheck_separator(&c->key, c->key.bytes, e.b))
 			return bad(c, page, "a key does not separate two of its children");
 	}
 	o->list[0] = o->list[n->count]; /* if there are more */
@@ -120,7 +265,7 @@ static int check_border(struct check *c, struct sp__leafcheck *b)
 			   : -1;
 	if (order > 0 || (!order && b->first_offset <= c->last_offset))
 		return bad(c, b->number + b->first_leaf, "its keys are not in order");
-	b->list[b->first_leaf].separator = sp__leafcheck_separator(
+	b->list[b->first_leaf].separator = leafcheck_separator(
 		&b->first, c->entries ? sp__separator_bytes(&c->last, &b->first) : 0, !order);
 	c->entries += b->entries;
 	c->keys += b->keys - !order;
@@ -173,7 +318,7 @@ static int open_batches(struct check *c)
 	n = sp__max(n, 1);
 	c->batches = calloc(n, sizeof(*c->batches));
 	for (; c->batches && !rc && c->nbatches < n; c->nbatches++)
-		rc = sp__leafcheck_init(&c->batches[c->nbatches], c->ix->header.page_bytes);
+		rc = leafcheck_init(&c->batches[c->nbatches], c->ix->header.page_bytes);
 	return c->batches && !rc ? 0 : no_memory(c);
 }
 
@@ -209,11 +354,12 @@ static int read_batches(struct check *c, struct sp__nodestream *s)
 		if (rc)
 			return rc;
 		end_rc = fill_batch(c, s, b);
+		sp__progress_add(c->progress, b->n * b->page_bytes);
 		b->busy = b->n;
 		if (c->nbatches > 1)
-			sp__task_start(&b->task, sp__leafcheck_run, b);
+			sp__task_start(&b->task, leafcheck_run, b);
 		else
-			sp__leafcheck_run(b);
+			leafcheck_run(b);
 	}
 	for (unsigned k = 0; !rc && k < c->nbatches; k++)
 		rc = end_batch(c, &c->batches[(i + k) % c->nbatches]);
@@ -226,12 +372,14 @@ static int read_pages(struct check *c, struct sp_index_stats *st)
 	struct sp__nodestream s;
 	int rc = sp__nodestream_open(&s, c->ix, &c->waits, h->header_bytes / h->page_bytes, true);
 
+	if (c->progress)
+		sp__progress_begin(c->progress, 0, h->end_page * h->page_bytes - h->header_bytes);
 	if (!rc)
 		rc = open_batches(c);
 	if (!rc)
 		rc = read_batches(c, &s);
 	for (unsigned i = 0; i < c->nbatches; i++)
-		sp__leafcheck_free(&c->batches[i]);
+		leafcheck_free(&c->batches[i]);
 	free(c->batches);
 	sp__nodestream_note(&s, &st->run);
 	sp__nodestream_close(&s);
@@ -244,7 +392,7 @@ static int add_record(void *arg, unsigned worker, const uint8_t *key, size_t byt
 	struct check *c = arg;
 
 	(void)err;
-	c->sums[worker].sum += sp__leafcheck_sum(key, bytes, match);
+	c->sums[worker].sum += leafcheck_sum(key, bytes, match);
 	return 0;
 }
 
@@ -291,12 +439,15 @@ static int read_source(struct check *c, struct sp_index_stats *st)
 				    .source_bytes = f->header.source_state.bytes,
 				    .threads = sp__threads(f->env->opts->parallel),
 				    .memory_bytes = f->env->budget.limit_bytes / 4,
+				    .progress = c->progress,
 				    .each = add_record,
 				    .again = begin_again,
 				    .arg = c };
 	int rc;
 
 	scan.scan.stream.sim_file = f->records->sim_file;
+	if (c->progress)
+		sp__progress_begin(c->progress, 1, scan.source_bytes);
 	rc = sp__keyscan_run(&scan);
 	sp__env_note_io(&st->run, &scan.io);
 	if (rc)
@@ -310,9 +461,10 @@ static int read_source(struct check *c, struct sp_index_stats *st)
 	return 0;
 }
 
-int sp__index_check(struct sp__index *ix, struct sp_index_stats *stats)
+int sp__index_check(struct sp__index *ix, struct sp_index_stats *stats,
+		    struct sp__progress_phase *progress)
 {
-	struct check c = { .ix = ix };
+	struct check c = { .ix = ix, .progress = progress };
 	struct sp_index_stats own, *st = stats ? stats : &own;
 	bool comparable = ix->source_fd >= 0;
 	struct stat source;

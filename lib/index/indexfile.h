@@ -8,20 +8,24 @@
 #pragma once
 
 #include <sys/stat.h>
+#include <spindle/index.h>
 #include "index/indexheader.h"
 #include "index/indexkey.h"
 #include "run/env.h"
 
+struct sp__progress_phase;
+
 struct sp__index {
 	struct sp__index_header header;
 	struct sp__indexkey key;
-	struct sp__env *env;		/* borrowed */
-	int fd, source_fd;		/* buffered; a sequential reader owns the offset */
-	struct sp__volume *nodes;	/* the index */
-	struct sp__volume *records;	/* the source */
-	char *path, *source;		/* of the source: as it can be opened from here */
-	bool any_source;		/* open even if the source has changed */
-	bool moved;			/* only the nanoseconds of the time differ */
+	struct sp__env *env;	    /* borrowed */
+	int fd, source_fd;	    /* buffered; a sequential reader owns the offset */
+	struct sp__volume *nodes;   /* the index */
+	struct sp__volume *records; /* the source */
+	char *path,
+		*source; /* path of the index; path of the source, as it can be opened from here */
+	bool any_source; /* open even if the source has changed */
+	bool moved;	 /* only the nanoseconds of the time differ */
 	struct sp__file_state compared; /* state of the source at the last comparison */
 	int missing;			/* 0; or -errno: the source cannot be opened */
 	char stale[128];		/* the difference; empty: the source has not changed */
@@ -51,18 +55,18 @@ void sp__index_close(struct sp__index *ix); /* accepts a struct that is all zero
  */
 void sp__index_bypass(struct sp__index *ix);
 
-/* Records the error of a page that cannot be used: reason or, if that is NULL, code. */
-int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *reason);
-
-/* indexsource.c: opens the source at ix->source and compares it. */
-SP_MUST_CHECK int sp__index_open_source(struct sp__index *ix);
 /* After a comparison without a difference: records the time of a moved source; or -ESTALE. */
 SP_MUST_CHECK int sp__index_accept(struct sp__index *ix);
-/* Compares a moved source in full, and accepts or refuses it. */
-SP_MUST_CHECK int sp__index_settle(struct sp__index *ix);
 /* Records and returns -ESTALE, with the difference. */
 int sp__index_stale_err(const struct sp__index *ix);
 
 /* Makes the path of the source relative to the directory of the index; directories must exist. */
 SP_MUST_CHECK int sp__index_relative(const char *index, const char *source,
 				     char relative[SP__INDEX_TEXT_MAX], struct sp_errinfo *err);
+
+/*
+ * indexcheck.c: does the work of sp_index_check() for an open index.  stats and progress may be
+ * NULL.
+ */
+SP_MUST_CHECK int sp__index_check(struct sp__index *ix, struct sp_index_stats *stats,
+				  struct sp__progress_phase *progress);

@@ -8,8 +8,8 @@
  * A valid checksum is not enough, since anyone can compute one: possible() checks the members.
  */
 #include <string.h>
+#include "base/coder.h"
 #include "base/hash.h"
-#include "datafile/coder.h"
 #include "index/indexheader.h"
 
 #define MAGIC "SPINDEX\n"

@@ -180,10 +180,9 @@ int sp__indexkey_of_text(const struct sp__indexkey *k, const char *text, size_t 
 		if (!field_of_text(&k->key, text, bytes, field))
 			rc = sp__errf(err, -EINVAL, "key", NULL, -1,
 				      k->key.type == SP_KEY_BYTES
-					      ? "'%.*s' is not a key: %zu bytes are wanted, or 0x "
-						"and two hexadecimal digits for each"
-					      : "'%.*s' is not a key: a number of %zu bytes is "
-						"wanted",
+					      ? "'%.*s' is not a key: give %zu bytes, or 0x and "
+						"two hexadecimal digits for each"
+					      : "'%.*s' is not a key: give a number of %zu bytes",
 				      bytes > 64 ? 64 : (int)bytes, text, k->key.length);
 		text = field;
 		bytes = k->key.length;

@@ -62,6 +62,7 @@ static int take_records(struct sp__keyworker *w, struct sp_batch *batch, uint64_
 		offset += (uint64_t)(next - at);
 		w->records++;
 	}
+	sp__progress_add(k->progress, (uint64_t)(at - (const char *)batch->data));
 	*batch = (struct sp_batch){ at, (size_t)(end - at) };
 	return rc;
 }

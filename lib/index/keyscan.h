@@ -14,6 +14,7 @@
 #include "flow/parts.h"
 #include "index/indexkey.h"
 #include "index/lookup.h"
+#include "obs/progress.h"
 
 #define SP__KEYSCAN_WORKERS 64u /* maximum */
 
@@ -30,13 +31,14 @@ struct sp__keyscan {
 	uint64_t source_bytes; /* size of the source */
 	unsigned threads;
 	uint64_t memory_bytes; /* for the buffers of several threads, together, without `read` */
+	struct sp__progress_phase *progress; /* gets the bytes of records; NULL: none */
 	sp__keyscan_fn *each;
 	/*
 	 * Reads all parts by threads of its own, which call sp__keyscan_take() with numbers below
 	 * `threads`; or NULL.  Returns 0, or the error of the first part that has one.
 	 */
 	int (*read)(void *arg, struct sp__parts *parts);
-	struct sp__rstream_opts reading; /* of those parts */
+	struct sp__rstream_opts reading; /* options of reading those parts */
 	/*
 	 * Drops all keys that were taken, since parts of a CSV file were cut at a wrong place; all
 	 * records are then read again, with the options that `scan` has now.

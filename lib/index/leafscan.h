@@ -7,8 +7,33 @@
  */
 #pragma once
 
+#include "flow/iter.h"
+#include "index/indexfile.h"
 #include "index/lookup.h"
 #include "rec/fields.h"
+
+/*
+ * Reads the nodes of an index in the order of the file, from one page on, ahead of the caller.  At
+ * most one stream per index at a time: it uses the offset of the descriptor.
+ */
+struct sp__nodestream {
+	const struct sp__index *index;
+	struct sp__waits *waits;
+	struct sp__rstream *stream;
+	uint64_t page;		/* number of the next page */
+	struct sp__waiter wait; /* for the stream */
+	const char *span;	/* its bytes that have not been returned */
+	size_t span_bytes;
+	struct sp__bytes cut; /* a page that crosses two spans, or the start of one */
+};
+/* whole: the caller will read to the end of the file; otherwise read-ahead begins small. */
+SP_MUST_CHECK int sp__nodestream_open(struct sp__nodestream *s, const struct sp__index *ix,
+				      struct sp__waits *waits, uint64_t page, bool whole);
+void sp__nodestream_close(struct sp__nodestream *s); /* accepts a struct that is all zero */
+/* Returns the next page likewise, which is not checked. */
+SP_MUST_CHECK int sp__nodestream_page(struct sp__nodestream *s, const char **page);
+/* Adds requests and bytes of the stream. */
+void sp__nodestream_note(const struct sp__nodestream *s, struct sp_run_stats *st);
 
 struct sp__leafscan_opts {
 	const struct sp__index *index;

@@ -43,7 +43,7 @@ struct sp__lookup {
 	struct slot *slots, *free, *pinned;
 	TAILQ_HEAD(, slot) ready;
 	STAILQ_HEAD(, slot) puts;
-	struct sp__keymatch *matches; /* of the pinned page */
+	struct sp__keymatch *matches; /* matches in the pinned page */
 	unsigned max, outstanding;
 	size_t charged;
 	int error;

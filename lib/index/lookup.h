@@ -5,7 +5,7 @@
  * sp__lookup_put() begins a lookup.  It descends through the nodes that are in memory.  The first
  * missing node is read, and the lookup continues when it has arrived.  sp__lookup_get() returns
  * matches, in the order in which lookups finish or, if ordered, in the order of the puts.  So up to
- * max reads are outstanding, all on one queue (datafile/requests.h), which the owner can use for
+ * max reads are outstanding, all on one queue (cells/requests.h), which the owner can use for
  * its own reads.
  *
  * A lookup that returns SP_LATER has registered the wait of that queue.  After an error all calls
@@ -15,9 +15,9 @@
  */
 #pragma once
 
+#include "cells/requests.h"
 #include "flow/iter.h"
 #include "index/indexfile.h"
-#include "datafile/requests.h"
 
 struct sp__lookup_opts {
 	const struct sp__index *index;
@@ -39,7 +39,7 @@ struct sp__keymatch {
 
 /* The matches of one key in one page. */
 struct sp__found {
-	uint64_t tag;			    /* of the put */
+	uint64_t tag;			    /* tag of the put */
 	const struct sp__keymatch *matches; /* in the order of the source, until the next get */
 	size_t n;
 	bool last;	       /* true: no more matches of the key follow */

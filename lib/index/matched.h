@@ -6,8 +6,25 @@
 #pragma once
 
 #include "index/fetch.h"
+#include "index/indexfile.h"
 #include "index/lookup.h"
-#include "index/sourcecheck.h"
+
+/*
+ * Compares records with the entries that led to them.  A source can change and keep its size and
+ * time.  Then an offset can lead to a record with another key, or into the middle of one.  Thread
+ * rule: one thread at a time.
+ */
+struct sp__sourcecheck {
+	const struct sp__index *index; /* borrowed */
+	struct sp__keybuf key;	       /* key of the record */
+};
+/*
+ * Checks that one whole record is there, as far as the bytes around it have been read.  Returns 0
+ * or -ESTALE.
+ */
+SP_MUST_CHECK int sp__sourcecheck_place(const struct sp__index *ix, const struct sp__fetched *r);
+/* Records that the key of a record is another one, and returns -ESTALE. */
+int sp__sourcecheck_other_key(const struct sp__index *ix, uint64_t offset);
 
 struct sp__matched {
 	/*
@@ -16,14 +33,14 @@ struct sp__matched {
 	 */
 	int (*find)(void *arg, const struct sp__keymatch **matches, size_t *n);
 	void *arg;
-	struct sp__requests *reads; /* of the records, with the waits of the caller */
+	struct sp__requests *reads; /* reads of the records, with the waits of the caller */
 	struct sp__waits *waits;
 	struct sp__fetch *fetch;      /* NULL: only offsets and lengths are wanted */
-	struct sp__sourcecheck check; /* of each record; needs the sums of keys */
+	struct sp__sourcecheck check; /* checks each record; needs the sums of keys */
 
 	const struct sp__keymatch *matches; /* found, not requested yet */
 	size_t n;
-	int status; /* of find; initially SP_READY */
+	int status; /* status of `find`; initially SP_READY */
 };
 
 /*

@@ -155,7 +155,7 @@ const char *sp__node_open(struct sp__node *n, const uint8_t *data, uint32_t page
 		return "an entry is not where it should be";
 	for (; at < end; at++)
 		if (*at)
-			return "there is more than its entries";
+			return "there are data after its entries";
 	return NULL;
 }
 

@@ -33,12 +33,12 @@ struct sp__node {
 	const uint8_t *data;
 	unsigned level; /* 0: leaf */
 	unsigned count;
-	const uint8_t *prefix; /* of all keys */
+	const uint8_t *prefix; /* common prefix of all keys */
 	size_t prefix_bytes;
 };
 
 struct sp__nodeentry {
-	const uint8_t *rest; /* of the key, behind the prefix */
+	const uint8_t *rest; /* rest of the key, behind the prefix */
 	size_t rest_bytes;
 	uint64_t a, b; /* leaf: offset, length; inner: child, repeated */
 };

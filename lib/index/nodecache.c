@@ -5,11 +5,25 @@
  * Frames are found by a hash table of pages or, with memory for the whole index, by their index.
  * The frames without pins are in two lists, leaves and inner nodes, in the order of their release.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "index/nodecache.h"
+
+int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *reason)
+{
+	long long at = (long long)(page * ix->header.page_bytes);
+
+	if (reason)
+		return sp__errf(ix->env->err, SP_ECORRUPT, "read", ix->path, at,
+				"page %" PRIu64 " is damaged: %s", page, reason);
+	if (code == SP_ECORRUPT)
+		return sp__errf(ix->env->err, code, "read", ix->path, at,
+				"page %" PRIu64 " is missing: the file ends before", page);
+	return sp__err(ix->env->err, code, "read", ix->path, at);
+}
 
 /* A larger chunk would delay the first lookup. */
 #define CHUNK_MAX (32u << 10)

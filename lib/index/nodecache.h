@@ -16,8 +16,8 @@
  */
 #pragma once
 
+#include "cells/requests.h"
 #include "index/indexfile.h"
-#include "datafile/requests.h"
 
 struct sp__nodeframe {
 	struct sp__request read;
@@ -39,7 +39,7 @@ struct sp__unpinned {
 };
 
 struct sp__nodecache {
-	struct sp__io_owner owner; /* of all reads */
+	struct sp__io_owner owner; /* receives the completions of all reads */
 	const struct sp__index *index;
 	struct sp__requests *reads;
 	/* Called when a node has been read; the first error is in `error`. */
@@ -77,3 +77,5 @@ SP_MUST_CHECK int sp__nodecache_pin(struct sp__nodecache *c, uint64_t page,
 /* Sets the estimated number of keys that will still be looked up. */
 void sp__nodecache_expect(struct sp__nodecache *c, uint64_t keys);
 void sp__nodecache_unpin(struct sp__nodecache *c, struct sp__nodeframe *f);
+/* Records the error of a page that cannot be used: reason or, if that is NULL, code. */
+int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *reason);

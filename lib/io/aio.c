@@ -11,7 +11,7 @@
 #include <libaio.h>
 #include <stdlib.h>
 #include "base/loaded.h"
-#include "io/donering.h"
+#include "io/engine.h"
 
 /* From linux/aio_abi.h, which cannot be included together with libaio.h. */
 #ifndef IOCB_FLAG_IOPRIO

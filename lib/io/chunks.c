@@ -33,7 +33,7 @@
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "base/whole.h"
-#include "io/cached.h"
+#include "io/volume.h"
 #include "io/chunks.h"
 #include "io/engine.h"
 
@@ -51,7 +51,7 @@ struct slot {
 };
 
 struct sp__chunks {
-	struct sp__io_owner owner; /* of its requests */
+	struct sp__io_owner owner; /* receives the completions of its requests */
 	int fd;
 	char *name;
 	struct sp_errinfo *err;

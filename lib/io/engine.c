@@ -2,11 +2,17 @@
 /*
  * Chooses an engine: by name, or the first in the table that opens.  If an engine that "auto" chose
  * fails at its first requests, its queue changes to the next.
+ *
+ * Also sets, reads and restores the I/O priority of the calling thread.
  */
+#include <errno.h>
 #include <string.h>
-#include "base/err.h"
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <spindle/api.h>
 #include "base/enum.h"
-#include "io/donering.h"
+#include "base/err.h"
+#include "io/engine.h"
 
 /*
  * The engines, in the order in which "auto" tries them.  The table is static, because a static
@@ -18,21 +24,6 @@ static const struct sp__engine_ops *const table[] = {
 };
 
 #define NTABLE (sizeof(table) / sizeof(table[0]))
-
-int sp__donering_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
-{
-	(void)err;
-	*engine = sp__donering_new(opts->depth);
-	return *engine ? 0 : -ENOMEM;
-}
-
-int sp__donering_reap(void *engine, struct sp__request **done, size_t max, size_t min,
-		      int64_t timeout_ns)
-{
-	(void)min;
-	(void)timeout_ns;
-	return (int)sp__donering_take(engine, done, max);
-}
 
 /* Opens the first engine from there on that "auto" tries and that opens. */
 static int open_auto(const struct sp__engine_ops **ops, void **engine, size_t first,
@@ -114,8 +105,8 @@ int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char
 			continue;
 		if (!fits(table[i], opts.device))
 			return sp__errf(err, SP_EUNSUP, "open", name, -1,
-					"the engine of simulated volumes is \"sim\", and of "
-					"no others");
+					"simulated volumes need the engine \"sim\", and no other "
+					"volume can use it");
 		*ops = table[i];
 		rc = table[i]->open(engine, &opts, err);
 		return rc ? sp__err(err, rc, "open", name, -1) : 0;
@@ -128,3 +119,36 @@ SP__ENUM_TABLE(sp_engine, { "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 }, { "
 	       { "auto", 4 })
 
 SP__ENUM_TABLE(sp_direct, { "auto", -1 }, { "always", 1 }, { "never", 0 })
+
+/* From linux/ioprio.h, which some systems lack. */
+#define WHO_PROCESS 1
+#define RT_4 (1 << 13 | 4)
+
+int sp__ioprio_set(uint16_t prio)
+{
+	if (!prio)
+		return 0;
+	return syscall(SYS_ioprio_set, WHO_PROCESS, 0, (int)prio) < 0 ? -errno : 0;
+}
+
+long sp__ioprio_get(void)
+{
+	return syscall(SYS_ioprio_get, WHO_PROCESS, 0);
+}
+
+void sp__ioprio_restore(long before)
+{
+	/* A priority that was never set still reads as a class; 0 unsets it. */
+	if (before >= 0 && syscall(SYS_ioprio_set, WHO_PROCESS, 0, (int)before) < 0)
+		(void)!syscall(SYS_ioprio_set, WHO_PROCESS, 0, 0);
+}
+
+bool sp__ioprio_rt_allowed(void)
+{
+	long before = sp__ioprio_get();
+
+	if (before < 0 || sp__ioprio_set(RT_4) < 0)
+		return false;
+	sp__ioprio_restore(before);
+	return true;
+}

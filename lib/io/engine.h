@@ -15,6 +15,8 @@
  */
 #pragma once
 
+#include <stdlib.h>
+#include <spindle/api.h>
 #include "io/queue.h"
 
 enum sp__engine_caps {
@@ -125,3 +127,56 @@ static inline int sp__engine_register_files(const struct sp__engine_ops *ops, vo
 {
 	return ops->register_files ? ops->register_files(engine, fds, n) : -ENOTSUP;
 }
+
+/*
+ * Holds completed requests in a ring, first in first out, for engines that complete requests within
+ * submit.  Never holds more than the engine's depth.
+ */
+struct sp__donering {
+	unsigned depth, head, count;
+	struct sp__request *done[];
+};
+
+/* Allocates a ring, to be freed with free(); NULL: out of memory. */
+static inline struct sp__donering *sp__donering_new(unsigned depth)
+{
+	struct sp__donering *d = calloc(1, sizeof(*d) + depth * sizeof(d->done[0]));
+
+	if (d)
+		d->depth = depth;
+	return d;
+}
+
+static inline void sp__donering_put(struct sp__donering *d, struct sp__request *r)
+{
+	d->done[(d->head + d->count++) % d->depth] = r;
+}
+
+/* Takes out up to max requests; returns their number. */
+static inline size_t sp__donering_take(struct sp__donering *d, struct sp__request **done,
+				       size_t max)
+{
+	size_t n = 0;
+
+	for (; n < max && d->count; n++, d->count--) {
+		done[n] = d->done[d->head];
+		d->head = (d->head + 1) % d->depth;
+	}
+	return n;
+}
+
+/* Hooks of an engine whose state is only such a ring (sync.c); free() closes it. */
+int sp__donering_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err);
+int sp__donering_reap(void *engine, struct sp__request **done, size_t max, size_t min,
+		      int64_t timeout_ns);
+
+/*
+ * Sets the I/O priority of the calling thread, for engines whose requests cannot carry one; prio as
+ * in ioprio_set(2), 0 leaves it unchanged.  Returns 0 or -errno.
+ */
+SP_MUST_CHECK int sp__ioprio_set(uint16_t prio);
+/* Returns the priority, for sp__ioprio_restore(); negative: unknown, which restores nothing. */
+long sp__ioprio_get(void);
+void sp__ioprio_restore(long before);
+/* True if this thread is permitted to use class RT.  Tries it, and restores the priority. */
+bool sp__ioprio_rt_allowed(void);

@@ -3,8 +3,11 @@
  * Implements the engine that completes every request immediately and moves no byte.  The time of a
  * workload with it is our own overhead.  Buffers keep their contents.  A read ends at the volume's
  * size_bytes, so that a reader reaches an end.
+ *
+ * It is apart from sync.c, since tests put an engine of their own in its place
+ * (tests/unit/script.h).
  */
-#include "io/donering.h"
+#include "io/engine.h"
 
 static int32_t pretend(const struct sp__request *r)
 {

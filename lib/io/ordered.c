@@ -426,8 +426,8 @@ int sp__inorder_end(struct sp__inorder_maker *k)
 
 	if (b->announced && b->bytes != bytes)
 		rc = sp__errf(k->err, SP_EBALANCE, "write", o->opts.name, -1,
-			      "a range of %llu bytes has %llu", (unsigned long long)b->bytes,
-			      (unsigned long long)bytes);
+			      "an output range of %llu bytes has %llu",
+			      (unsigned long long)b->bytes, (unsigned long long)bytes);
 	if (!rc && is_pinned(b))
 		rc = unpin(k, b);
 	/* Another maker can write the rest of the range, and the end of the file after it. */

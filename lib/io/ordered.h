@@ -37,7 +37,7 @@
 
 struct sp__inorder_opts {
 	uint64_t ranges;
-	char *mem; /* of all buffers, owned by the caller */
+	char *mem; /* memory of all buffers, owned by the caller */
 	size_t buffer_bytes;
 	unsigned buffers; /* at least one; with more than makers, a maker need not wait */
 	uint64_t limit;	  /* only the first items of the result; 0: all */
@@ -46,7 +46,7 @@ struct sp__inorder_opts {
 	/* Writes bytes one call at a time, and describes an error in put_err.  NULL: a file. */
 	int (*put)(void *arg, const char *data, size_t bytes);
 	struct sp_errinfo *put_err;
-	void *arg; /* of both */
+	void *arg; /* argument of both functions */
 	/* A regular file: */
 	int fd; /* borrowed; not opened for appending */
 	const char *name;
@@ -65,8 +65,8 @@ struct sp__inorder_buffer {
 	char *own; /* its memory */
 	char *mem; /* where items are put: its memory, or a chunk of the maker's stream */
 	size_t room, filled;
-	uint64_t items;		/* of the range, so far */
-	uint64_t written_items; /* those that are written */
+	uint64_t items;		/* items of the range, so far */
+	uint64_t written_items; /* items of the range that are written */
 	uint64_t written;	/* bytes of the range that are written */
 	/* Protected by the lock: */
 	enum sp__inorder_state state;
@@ -90,16 +90,16 @@ struct sp__inorder {
 	_Atomic uint64_t stop; /* first range that is not wanted */
 	uint64_t front;	       /* first range that does not determine the place of the next one */
 	uint64_t at, items;    /* file offset of this range; with a limit, items before it */
-	int error;	       /* of range `stop` */
+	int error;	       /* error of range `stop` */
 	struct sp_errinfo err; /* describes it */
-	struct sp__io_counters io; /* of makers that have left */
+	struct sp__io_counters io; /* counters of makers that have ended */
 	bool finished;
 };
 
 struct sp__inorder_maker {
 	struct sp__inorder *all;
 	struct sp_errinfo *err;		/* borrowed; receives errors of writing */
-	struct sp__inorder_buffer *buf; /* of its range; NULL: it has none */
+	struct sp__inorder_buffer *buf; /* buffer of its range; NULL: it has none */
 	struct sp__wstream *stream;	/* a file; NULL: not yet used */
 	uint64_t stream_at;		/* offset of its next byte */
 };

@@ -21,7 +21,7 @@
 #include "base/minmax.h"
 #include "base/ring.h"
 #include "base/task.h"
-#include "io/packing.h"
+#include "io/wstream.h"
 #include "pack/pack.h"
 #include "pack/unpack.h"
 
@@ -51,7 +51,7 @@ struct sp__packing {
 	struct frame *frames;
 
 	/* Owned by the caller. */
-	struct frame *filling; /* or NULL */
+	struct frame *filling; /* the frame being filled; NULL: none */
 	bool begun;	       /* a frame has been passed */
 
 	struct sp__ring ring;

@@ -58,11 +58,11 @@ struct sp__queue_opts {
 	unsigned depth;		 /* maximum number of outstanding requests, 1 .. 4096 */
 	void *pool;		 /* page-aligned memory that requests will use; */
 	size_t pool_bytes;	 /* registered with the kernel if possible; or NULL, 0 */
-	struct sp__trace *trace; /* or NULL */
+	struct sp__trace *trace; /* NULL: no trace */
 	const struct sp__volume *device; /* the volumes' simulated device; or NULL */
 	enum sp__completion completion;	 /* SP_EUNSUP: an engine that cannot signal */
 	bool bound; /* used only by the thread that opens it: cheaper in the kernel, not polled */
-	const int *fds; /* of volumes, registered with the kernel if possible; or NULL */
+	const int *fds; /* volumes to register with the kernel; NULL: none */
 	unsigned nfds;
 };
 

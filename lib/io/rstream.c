@@ -44,12 +44,11 @@
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "base/tasklog.h"
+#include "base/utf8mark.h"
 #include "base/whole.h"
-#include "io/cached.h"
+#include "io/volume.h"
 #include "io/engine.h"
-#include "io/unpacking.h"
 #include "io/rstream.h"
-#include "io/unmark.h"
 #include "obs/trace.h"
 
 #define DEPTH_MAX 64
@@ -60,7 +59,7 @@ struct slot {
 };
 
 struct sp__rstream {
-	struct sp__io_owner owner;	 /* of its requests */
+	struct sp__io_owner owner;	 /* receives the completions of its requests */
 	struct sp__unpacking *unpacking; /* does all the work; or NULL */
 	struct sp_batch given;		 /* bytes read before, to be returned first; or none */
 	struct sp__unmark unmark;

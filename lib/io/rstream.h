@@ -8,7 +8,7 @@
  * starts at the descriptor's present offset.  A regular file that grows is read to its new end; if
  * it is smaller at its end than at opening, the end is SP_EFORMAT.
  *
- * A compressed input can be unpacked (io/unpacking.h): the stream then returns the unpacked bytes.
+ * A compressed input can be unpacked (unpacking.c): the stream then returns the unpacked bytes.
  */
 #pragma once
 
@@ -74,3 +74,24 @@ void sp__rstream_state(const struct sp__rstream *rs, struct sp__read_state *r);
 /* True if the file is read through the page cache because its file system refuses direct I/O. */
 bool sp__rstream_refused(const struct sp__rstream *rs);
 const char *sp__rstream_engine(const struct sp__rstream *rs); /* "read" if none */
+
+/*
+ * Unpacking (unpacking.c) is the part of a read stream whose input is compressed; the rules of the
+ * stream apply.  A thread of its own reads.  Members whose ends it can find (pack/member.h) are
+ * unpacked by queued tasks, several at a time; it unpacks the others itself.
+ */
+struct sp__unpacking;
+
+/*
+ * True if the stream is to be unpacked; false for a file that can be reread and has no magic
+ * number.
+ */
+bool sp__unpacking_wanted(int fd, const struct sp__rstream_opts *opts);
+SP_MUST_CHECK int sp__unpacking_open(struct sp__unpacking **p, int fd, const char *name,
+				     const struct sp__rstream_opts *opts, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__unpacking_next(struct sp__unpacking *p, const char **data, size_t *bytes,
+				     bool wait);
+SP_MUST_CHECK int sp__unpacking_wait(struct sp__unpacking *p, int64_t timeout_ns);
+void sp__unpacking_close(struct sp__unpacking *p); /* accepts NULL */
+/* Reports the counters of packed bytes that were read. */
+void sp__unpacking_counters(struct sp__unpacking *p, struct sp__io_counters *c);

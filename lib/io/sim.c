@@ -8,7 +8,6 @@
  * can complete.  So each request knows its engine and is kept there.
  */
 #include <stdlib.h>
-#include "io/donering.h"
 #include "io/engine.h"
 #include "sim/machine.h"
 

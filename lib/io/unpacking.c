@@ -30,7 +30,7 @@
 #include "base/minmax.h"
 #include "base/ring.h"
 #include "base/task.h"
-#include "io/unpacking.h"
+#include "io/rstream.h"
 #include "pack/member.h"
 #include "pack/unpack.h"
 

@@ -127,7 +127,7 @@ SP_MUST_CHECK int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool w
 /* Space reserved beyond the end of a file that grows, so that it is contiguous. */
 struct sp__reserved {
 	uint64_t to;	       /* offset up to which space is reserved */
-	uint64_t expected_end; /* of the file; UINT64_MAX: unknown */
+	uint64_t expected_end; /* expected end of the file; UINT64_MAX: unknown */
 	bool refused;	       /* none can be reserved */
 };
 /* Reserves space up to an offset, or further.  A refusal is no error: a write succeeds or fails. */
@@ -145,5 +145,21 @@ unsigned sp__fds_free(unsigned enough);
 /* Records an error of the volume, like sp__err(); names the device if a simulated one is full. */
 int sp__volume_err(struct sp_errinfo *err, const struct sp__volume *v, int code, const char *op,
 		   long long offset);
+
+/*
+ * True if a sample shows most of the bytes from begin to end in the page cache.  Reads at most one
+ * page per sample into it.
+ */
+bool sp__file_cached(int fd, uint64_t begin, uint64_t end);
+/*
+ * True if these bytes are best read in order by one thread: most are not in the page cache, and the
+ * device turns.
+ */
+bool sp__file_turns(int fd, uint64_t begin, uint64_t end);
+/*
+ * True if all of these bytes of a volume that is not direct are in the page cache of the system, or
+ * of the simulated machine.
+ */
+bool sp__volume_cached(const struct sp__volume *v, uint64_t offset, uint64_t bytes);
 
 void sp__volume_close(struct sp__volume *v); /* accepts NULL */

@@ -39,7 +39,7 @@
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "base/tasklog.h"
-#include "io/packing.h"
+#include "io/wstream.h"
 #include "obs/trace.h"
 
 #define DEPTH_MAX 64
@@ -50,7 +50,7 @@ struct slot {
 };
 
 struct sp__wstream {
-	struct sp__io_owner owner;   /* of its requests */
+	struct sp__io_owner owner;   /* receives the completions of its requests */
 	struct sp__packing *packing; /* does all the work; or NULL */
 	int fd;
 	char *name;

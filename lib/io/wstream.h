@@ -9,7 +9,7 @@
  * write(2).  The stream starts at the descriptor's present offset and leaves it at the end of the
  * bytes written.
  *
- * The output can be compressed (io/packing.h): members of a fixed size, of all bytes put from
+ * The output can be compressed (packing.c): members of a fixed size, of all bytes put from
  * opening to finishing.
  */
 #pragma once
@@ -78,3 +78,20 @@ SP_MUST_CHECK int sp__wstream_finish(struct sp__wstream *ws);
 void sp__wstream_close(struct sp__wstream *ws);
 
 void sp__wstream_counters(const struct sp__wstream *ws, struct sp__io_counters *c);
+
+/*
+ * Packing (packing.c) is the part of a write stream whose output is compressed; the rules of the
+ * stream apply.  The bytes are cut into frames of a fixed size, which queued tasks pack; a thread
+ * of its own writes the packed frames in order.  So the output does not depend on the number of
+ * threads.
+ */
+struct sp__packing;
+
+/* Packs and writes the bytes that are put. */
+SP_MUST_CHECK int sp__packing_open(struct sp__packing **p, int fd, const char *name,
+				   const struct sp__wstream_opts *opts, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__packing_put(struct sp__packing *p, const void *data, size_t bytes);
+SP_MUST_CHECK int sp__packing_finish(struct sp__packing *p);
+void sp__packing_close(struct sp__packing *p); /* accepts NULL */
+/* Reports the counters of packed bytes that were written. */
+void sp__packing_counters(struct sp__packing *p, struct sp__io_counters *c);

@@ -18,12 +18,9 @@
  * chains and groups would need a state, and temporary space would still block the plan.
  */
 #include <pthread.h>
-#include "base/clock.h"
 #include "base/delay.h"
-#include "base/err.h"
-#include "base/task.h"
-#include "join/hash/hash.h"
-#include "join/joining.h"
+#include "join/hash/stage.h"
+#include "join/operator.h"
 #include "run/volume_spec.h"
 
 enum input_state { KEPT, WANTED, GIVEN, OVER };
@@ -347,7 +344,7 @@ int sp__hash_operator(struct sp_operator **op, struct sp_operator *const inputs[
 
 	if (flow->env.device || sp__volume_spec_simulated(&opts->run))
 		return sp__errf(flow->env.err, SP_EUNSUP, "plan", opts->run.volume, -1,
-				"a hash join within a plan uses no simulated volume");
+				"a hash join within a plan cannot use a simulated volume");
 	g = sp__joining_new(inputs, opts, sizeof(struct hashing), &rc);
 	if (!g)
 		return rc;

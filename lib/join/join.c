@@ -1,24 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a join of files: checks, opens inputs and result, runs one algorithm after the other until
- * all pairs are found, and closes everything.
+ * Runs a join of files: fills in what its options leave open, checks, opens inputs and result, runs
+ * one algorithm after the other until all pairs are found, and closes everything.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/enum.h"
 #include "base/err.h"
-#include "base/output_set.h"
+#include "base/outfile_impl.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
-#include "base/enum.h"
-#include "join/hash/hash.h"
-#include "join/inl/index.h"
-#include "join/inl/plan.h"
-#include "join/keys/keying.h"
+#include "join/hash/stage.h"
+#include "join/inl/inl.h"
 #include "join/merge/merge.h"
-#include "join/merge/presorted.h"
 #include "join/state.h"
+
+void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
+{
+	for (int i = 0; i < 2; i++) {
+		struct sp_sort_opts so = SP_SORT_OPTS_INIT;
+
+		so.format = sp__join_format(opts, i);
+		so.run.decompress = opts->run.decompress;
+		sp_sort_expect(&so, &inputs[i], 1);
+		if (!opts->input_bytes[i])
+			opts->input_bytes[i] = so.input_bytes;
+		if (!opts->record_bytes[i])
+			opts->record_bytes[i] =
+				opts->fixed_bytes[i] ? opts->fixed_bytes[i] : so.record_bytes;
+	}
+	if (opts->algorithm == SP_JOIN_AUTO && !opts->ordered && !opts->run.volume &&
+	    !opts->run.decompress && opts->sorted == SP_JOIN_SORTED_UNKNOWN)
+		opts->sorted = sp__join_detect(opts, inputs);
+}
 
 /* Checks the options before anything is opened. */
 static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
@@ -34,9 +50,11 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 			      "further files are joined by index nested loops");
 	if (!rc && io->next && sp__is_inl(o->algorithm))
-		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "index nested loops read files");
+		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+			      "index nested loops read named files, no batches of the caller");
 	if (!rc && o->run.compression != SP_SPILL_RAW)
-		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "partitions are not compressed");
+		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+			      "a join does not compress its temporary data");
 	return rc ? rc
 		  : sp__output_set_check(io->output, o->run.trace_path, o->run.trace_tasks_path,
 					 io->inputs, 2, err);

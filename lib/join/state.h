@@ -5,8 +5,6 @@
 #pragma once
 
 #include "join/input/inputs.h"
-#include "join/plan/plan.h"
-#include "join/result/result.h"
 
 struct sp__join {
 	/* Set before anything is opened; only `ordered` and `algorithm` can change later. */

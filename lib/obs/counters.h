@@ -21,7 +21,7 @@
 struct sp__counter_event {
 	const char *name;
 	uint32_t type;	 /* PERF_TYPE_HARDWARE, ... */
-	uint64_t config; /* of the type */
+	uint64_t config; /* event of that type */
 	bool kernel;	 /* in the kernel instead of in user mode */
 };
 
@@ -48,7 +48,7 @@ struct sp__counter_raw {
 
 struct sp__counter_value {
 	double count; /* scaled; NaN: the kernel refuses the event, or it has not run */
-	double share; /* of the time in which the event was counted, 0 to 1 */
+	double share; /* share of the time in which the event was counted, 0 to 1 */
 };
 
 /*

@@ -6,10 +6,12 @@
  * The end of the last phase is predicted from its second sixteenth: in the first one, few
  * operations run concurrently.
  *
- * Thread rule: one thread at a time.
+ * Thread rule: one thread at a time uses a struct sp__progress.  Any thread may call
+ * sp__progress_add().
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include "base/clock.h"
 
@@ -64,4 +66,45 @@ static inline void sp__progress_report(struct sp__progress *p, int phase, uint64
 	p->reported_ns = now;
 	p->phase = phase;
 	p->tell(p->arg, phase, done_bytes, total_bytes);
+}
+
+/* Counts the bytes of one phase that several threads process. */
+struct sp__progress_phase {
+	struct sp__progress progress; /* used by the thread that has set busy */
+	int phase;
+	uint64_t total_bytes;
+	_Atomic uint64_t done_bytes;
+	atomic_bool busy;
+};
+
+#define SP__PROGRESS_PHASE_INIT(callback, callback_arg)                                            \
+	{                                                                                          \
+		.progress = {.tell = (callback), .arg = (callback_arg), .phase = -1, .last = -1 }  \
+	}
+
+/* Begins a phase, before its threads start. total_bytes 0: unknown. */
+static inline void sp__progress_begin(struct sp__progress_phase *p, int phase, uint64_t total_bytes)
+{
+	p->phase = phase;
+	p->total_bytes = total_bytes;
+	p->done_bytes = 0;
+	if (p->progress.tell)
+		sp__progress_report(&p->progress, phase, 0, total_bytes);
+}
+
+/* Adds bytes that a thread has processed; p may be NULL.  Costs nothing without a callback. */
+static inline void sp__progress_add(struct sp__progress_phase *p, uint64_t bytes)
+{
+	uint64_t done;
+
+	if (!p || !p->progress.tell)
+		return;
+	atomic_fetch_add_explicit(&p->done_bytes, bytes, memory_order_relaxed);
+	if (atomic_exchange_explicit(&p->busy, true, memory_order_acquire))
+		return;
+	done = atomic_load_explicit(&p->done_bytes, memory_order_relaxed);
+	if (p->total_bytes && done > p->total_bytes)
+		done = p->total_bytes;
+	sp__progress_report(&p->progress, p->phase, done, p->total_bytes);
+	atomic_store_explicit(&p->busy, false, memory_order_release);
 }

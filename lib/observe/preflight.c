@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "base/enum.h"
 #include "dev/model.h"
-#include "io/ioprio.h"
+#include "io/engine.h"
 #include "observe/preflight.h"
 #include "sim/machine.h"
 #include "sim/sched.h"
@@ -250,7 +250,7 @@ static void check_rights(struct sp__preflight *p)
 	if (o->no_fallback || idle)
 		sp__preflight_remark(p, true, "CAP_SYS_NICE, or be against idle",
 				     "class rt is not allowed here%s",
-				     idle ? ", and with idle no class below be is left" : "");
+				     idle ? ", and no class is below idle, the other one" : "");
 	else
 		sp__preflight_remark(p, false, "CAP_SYS_NICE",
 				     "class rt is not allowed here: be and idle are used instead");

@@ -12,7 +12,7 @@ struct sp__preflight {
 	const char *sys, *proc;
 	struct sp_preflight *out;
 	bool classes; /* the requests have different classes */
-	bool levels;  /* or at least different levels */
+	bool levels;  /* the requests have different classes or levels */
 	bool threads; /* each class has a thread of its own */
 };
 

@@ -12,11 +12,11 @@
 #include <spindle/api.h>
 
 struct sp__sysdev {
-	char dir[PATH_MAX];	 /* of the whole device */
+	char dir[PATH_MAX];	 /* directory of the whole device in sysfs */
 	char name[64];		 /* the last component of dir */
 	bool partition;		 /* the requested device is a partition of it */
-	char part_dir[PATH_MAX]; /* of the partition; dir if it is not a partition */
-	unsigned major, minor;	 /* of the whole device; 0, 0: unknown */
+	char part_dir[PATH_MAX]; /* directory of the partition; dir if it is not a partition */
+	unsigned major, minor;	 /* device number of the whole device; 0, 0: unknown */
 };
 
 /* Finds a device by number, or by name as in /sys/class/block.  Returns 0 or -errno. */

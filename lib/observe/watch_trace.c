@@ -4,13 +4,15 @@
  *
  * Algorithm: a request that is merged into another one ends there (block_rq_merge).  A request that
  * grows at its front has another first sector from then on (block_bio_frontmerge).  Outstanding
- * requests are a multiset of (device, sector), see locations.h.  Completions of requests whose
+ * requests are a multiset of (device, sector), see watch_trace.h.  Completions of requests whose
  * start was not seen are ignored.
  *
  * Each processor has its own ring buffer.  All of them are read, and the events sorted by time
  * (clock "mono").  Events later than the start of the reading are kept for the next time, because
  * another processor can still deliver an earlier one.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
@@ -21,11 +23,199 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include <spindle/api.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "observe/locations.h"
+#include "base/rng.h"
 #include "observe/sysdev.h"
 #include "observe/watch_trace.h"
+
+/*
+ * Parses pages of the kernel's ring buffer, as tracefs documents them in events/header_page and
+ * events/header_event: the time of the page, the bytes in use with flags in the high bits, then
+ * events.  An event is a word with 5 bits of type and 27 bits of time since the previous event, and
+ * its bytes.
+ */
+
+#define HEAD_BYTES 16
+#define USED_MASK 0xfffff
+#define LOST_FLAG (1u << 31)
+#define TIME_BITS 27
+
+enum { LONG = 0, SHORT_MAX = 28, PADDING, TIME_EXTEND, TIME_STAMP };
+
+static uint32_t word(const unsigned char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t moment(uint64_t ns, uint32_t type, uint64_t delta, uint32_t next)
+{
+	uint64_t whole = ((uint64_t)next << TIME_BITS) + delta;
+
+	if (type == TIME_EXTEND)
+		return ns + whole;
+	/* a stamp lacks the highest 5 bits */
+	return type == TIME_STAMP ? whole | (ns & ~((1ull << 59) - 1)) : ns + delta;
+}
+
+bool sp__tracepage_parse(const unsigned char *page, size_t bytes, bool *lost, sp__tracepage_fn *fn,
+			 void *arg)
+{
+	const unsigned char *p = page + HEAD_BYTES, *end;
+	uint64_t ns;
+
+	if (bytes < HEAD_BYTES)
+		return false;
+	memcpy(&ns, page, sizeof(ns));
+	*lost = word(page + 8) & LOST_FLAG;
+	if ((word(page + 8) & USED_MASK) > bytes - HEAD_BYTES)
+		return false;
+	end = p + (word(page + 8) & USED_MASK);
+	while (end - p >= 4) {
+		uint32_t type = word(p) & 31, delta = word(p) >> 5;
+		uint32_t next = end - p >= 8 ? word(p + 4) : 0;
+		uint64_t size = type && type <= SHORT_MAX ? 4 + 4ull * type : 8;
+
+		if (type == PADDING && !delta)
+			break;
+		if (type == LONG || type == PADDING)
+			size = 4 + ((uint64_t)next + 3) / 4 * 4;
+		if (size > (uint64_t)(end - p) || (type == LONG && next < 4))
+			return false;
+		ns = moment(ns, type, delta, next);
+		if (type == LONG)
+			fn(arg, ns, p + 8, (size_t)size - 8);
+		else if (type <= SHORT_MAX)
+			fn(arg, ns, p + 4, (size_t)size - 4);
+		p += size;
+	}
+	return true;
+}
+
+/* "field:sector_t sector;	offset:16;	size:8;	signed:0;" */
+bool sp__traceformat_field(const char *format, const char *name, unsigned bytes, unsigned *offset)
+{
+	unsigned size;
+	size_t n = strlen(name);
+	const char *at = format;
+
+	while ((at = strstr(at, "field:")) != NULL) {
+		const char *end = strpbrk(at, ";\n");
+
+		at += 6;
+		if (!end || *end != ';')
+			continue;
+		if ((size_t)(end - at) > n && !strncmp(end - n, name, n) &&
+		    isspace((unsigned char)end[-(long)n - 1]))
+			return sscanf(end, "; offset:%u; size:%u;", offset, &size) == 2 &&
+			       size == bytes;
+	}
+	return false;
+}
+
+bool sp__traceformat_id(const char *format, unsigned *id)
+{
+	const char *at = strstr(format, "\nID: ");
+
+	return at && sscanf(at, "\nID: %u", id) == 1;
+}
+
+/*
+ * Counts outstanding requests by location, in a hash table with open addressing.
+ *
+ * Invariants: the table is at most half full.  A location whose count is 0 again keeps its slot
+ * until the table is rebuilt, so locations that were probed after it are found.
+ */
+
+#define SLOTS_FIRST 1024
+
+struct sp__location_slot {
+	uint64_t sector;
+	unsigned dev, count; /* count 0: free, or removed */
+	bool used;
+};
+
+int sp__locations_open(struct sp__locations *p)
+{
+	*p = (struct sp__locations){ .nslots = SLOTS_FIRST };
+	p->slots = calloc(p->nslots, sizeof(*p->slots));
+	return p->slots ? 0 : -ENOMEM;
+}
+
+void sp__locations_close(struct sp__locations *p)
+{
+	free(p->slots);
+}
+
+static struct sp__location_slot *find(const struct sp__locations *p, unsigned dev, uint64_t sector)
+{
+	size_t i = sp__mix64(sector * 31 + dev) & (p->nslots - 1);
+
+	while (p->slots[i].used && (p->slots[i].sector != sector || p->slots[i].dev != dev))
+		i = (i + 1) & (p->nslots - 1);
+	return &p->slots[i];
+}
+
+/* Drops removed locations; afterwards the table is at most a quarter full. */
+static bool rebuild(struct sp__locations *p)
+{
+	struct sp__location_slot *old = p->slots;
+	size_t n = p->nslots, live = 0;
+
+	for (size_t i = 0; i < n; i++)
+		live += old[i].count > 0;
+	while (p->nslots < 4 * (live + 256))
+		p->nslots *= 2;
+	p->slots = calloc(p->nslots, sizeof(*p->slots));
+	if (!p->slots) {
+		p->slots = old;
+		p->nslots = n;
+		return false;
+	}
+	p->nused = live;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].count)
+			*find(p, old[i].dev, old[i].sector) = old[i];
+	free(old);
+	return true;
+}
+
+int sp__locations_add(struct sp__locations *p, unsigned dev, uint64_t sector)
+{
+	struct sp__location_slot *s;
+
+	if (p->nused * 2 >= p->nslots && !rebuild(p))
+		return -ENOMEM;
+	s = find(p, dev, sector);
+	p->nused += !s->used;
+	*s = (struct sp__location_slot){
+		.sector = sector, .dev = dev, .count = s->count + 1, .used = true
+	};
+	p->n++;
+	return 0;
+}
+
+bool sp__locations_take(struct sp__locations *p, unsigned dev, uint64_t sector)
+{
+	struct sp__location_slot *s = find(p, dev, sector);
+
+	if (!s->used || !s->count)
+		return false;
+	s->count--;
+	p->n--;
+	return true;
+}
+
+void sp__locations_clear(struct sp__locations *p)
+{
+	memset(p->slots, 0, p->nslots * sizeof(*p->slots));
+	p->nused = 0;
+	p->n = 0;
+}
 
 #define PAGE_BYTES 65536 /* the default is 4 KiB */
 #define BUFFER_KB "4096"
@@ -48,7 +238,7 @@ struct sp__tracer {
 	const char *process, *sys;
 	unsigned dev;
 	unsigned part, part_of;	  /* the last partition seen, and its device */
-	int threads[THREADS_MAX]; /* of the process */
+	int threads[THREADS_MAX]; /* threads of the process */
 	size_t nthreads;
 	int *cpu;
 	size_t ncpus;

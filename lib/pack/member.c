@@ -213,7 +213,7 @@ static enum sp__member_state measure_lz4(struct sp__member *m, const unsigned ch
 /* xz. */
 
 #define XZ_MAGIC_BYTES 6
-#define XZ_HEAD 12    /* of a stream, and its foot */
+#define XZ_HEAD 12    /* bytes of a stream's header, and of its footer */
 #define XZ_SIZES 0xC0 /* flags of a block: it has both sizes */
 #define XZ_LZMA2 0x21
 #define XZ_SIZE_MAX (UINT64_C(1) << 48)

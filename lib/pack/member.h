@@ -21,9 +21,9 @@
 
 /* A member as far as its bytes are known; zero before its first byte. */
 struct sp__member {
-	uint64_t packed_bytes;	 /* so far, or claimed */
+	uint64_t packed_bytes;	 /* packed bytes so far, or claimed */
 	uint64_t unpacked_bytes; /* at most; so far, or claimed */
-	uint64_t memory_bytes;	 /* of a decoder, in addition to both */
+	uint64_t memory_bytes;	 /* memory of a decoder, in addition to both */
 	unsigned block_bytes;	 /* maximum contents of a block */
 	bool begun, ended;	 /* the header, the size of the last block has been read */
 	bool sized;		 /* the header has the size of the contents */

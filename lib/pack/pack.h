@@ -19,7 +19,7 @@
 
 /* How a result is cut into frames. */
 struct sp__packframe {
-	size_t bytes;	       /* of contents; the last frame is shorter */
+	size_t bytes;	       /* bytes of the contents; the last frame is shorter */
 	size_t capacity;       /* bytes that a packed frame can have */
 	uint64_t memory_bytes; /* for one frame: contents, packed frame and encoder */
 };

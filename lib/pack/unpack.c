@@ -33,8 +33,8 @@
 
 #define ZLIB_GZIP 31 /* windows of any size, only gzip's format */
 #define ZSTD_WINDOW_MAX 31
-#define MAGIC_BYTES 4 /* of zstd, lz4 and skippable frames */
-#define HEAD_MAX 14   /* of zstd: magic, descriptor, dictionary and size, or window */
+#define MAGIC_BYTES 4 /* bytes of the magic number of zstd, lz4 and skippable frames */
+#define HEAD_MAX 14 /* maximum header of zstd: magic, descriptor, dictionary and size, or window */
 
 struct sp__decoder {
 	enum sp_packed format;
@@ -48,7 +48,7 @@ struct sp__decoder {
 	int (*step)(struct sp__decoder *u, struct sp__packspan *span);
 	ZSTD_DCtx *zstd;
 	LZ4F_dctx *lz4;
-	unsigned char head[HEAD_MAX]; /* of a frame */
+	unsigned char head[HEAD_MAX]; /* first bytes of a frame */
 	size_t head_bytes;
 #ifdef SP_HAVE_ZLIB
 	z_stream gzip;
@@ -63,7 +63,7 @@ struct sp__decoder {
 static int damaged(struct sp__decoder *u)
 {
 	return sp__errf(u->err, SP_EFORMAT, "read", u->name, -1,
-			"the %s data is damaged, or is followed by something else",
+			"the %s data is damaged, or is followed by other data",
 			sp_packed_name(u->format));
 }
 
@@ -81,8 +81,7 @@ static unsigned long long buffer_for(const struct sp__decoder *u, uint64_t needs
 static int too_large(struct sp__decoder *u, uint64_t needs)
 {
 	return sp__errf(u->err, SP_EBUDGET, "read", u->name, -1,
-			"to be decompressed it needs %llu bytes; of -S %llu are for that: "
-			"use -S %lluM",
+			"decompression needs %llu bytes, and -S leaves %llu for it: use -S %lluM",
 			(unsigned long long)needs, (unsigned long long)u->memory.bytes,
 			buffer_for(u, needs));
 }
@@ -329,7 +328,7 @@ static int decide(struct sp__decoder *u, struct sp__packspan *span)
 	memcpy(magic, u->head, sizeof(magic));
 	if (format != SP_PACKED_ZSTD && format != SP_PACKED_LZ4)
 		return sp__errf(u->err, SP_EFORMAT, "read", u->name, -1,
-				"what follows its skippable frames is neither zstd nor lz4");
+				"the data after its skippable frames are neither zstd nor lz4");
 	u->format = format;
 	rc = open_format(u);
 	if (rc || u->format == SP_PACKED_LZ4)

@@ -28,7 +28,7 @@
 struct folder {
 	struct sp__volume *v;
 	uint8_t *data;		      /* 1 MiB */
-	uint64_t mib;		      /* of the file */
+	uint64_t mib;		      /* size of the file */
 	double transfer_ns, small_ns; /* per MiB; per random read of 4096 bytes */
 	struct sp_errinfo *err;
 };

@@ -2,9 +2,22 @@
 /* Makes the result of a probe from what the inner rooms have measured. */
 #include <stdlib.h>
 #include <string.h>
+#include <spindle/probe.h>
+#include "base/enum.h"
 #include "base/minmax.h"
 #include "dev/geometry.h"
 #include "probe/state.h"
+
+/* The names of verdicts and steps. */
+
+SP__ENUM_TABLE(sp_probe_verdict, { "inconclusive", SP_PROBE_INCONCLUSIVE },
+	       { "rotating", SP_PROBE_ROTATING }, { "not-rotating", SP_PROBE_NOT_ROTATING },
+	       { "layered", SP_PROBE_LAYERED })
+
+SP__ENUM_TABLE(sp_probe_step, { "rotation", SP_PROBE_ROTATION }, { "period", SP_PROBE_PERIOD },
+	       { "zones", SP_PROBE_ZONES }, { "skews", SP_PROBE_SKEWS },
+	       { "seeks", SP_PROBE_SEEKS }, { "checks", SP_PROBE_CHECKS },
+	       { "depths", SP_PROBE_DEPTHS })
 
 static void unknown(struct sp__probe *p, const char *what)
 {

@@ -14,7 +14,7 @@
  * again from time to time.
  */
 #include <stdlib.h>
-#include "base/doubles.h"
+#include "base/array.h"
 #include "base/err.h"
 #include "dev/geometry.h"
 #include "probe/rotation/rotation.h"
@@ -136,7 +136,7 @@ static int verify(struct sp__rotation *ro, const struct sp_geometry *g, unsigned
 
 	if (!rc && ro->verdict != SP_PROBE_ROTATING)
 		rc = sp__errf(err, SP_EUNSUP, "probe", tm->opts->device, -1,
-			      "does not rotate, but the geometry does");
+			      "does not rotate, but the geometry is that of a rotating drive");
 	if (!rc)
 		rc = sp_geometry_track(g, tm->spin.ref_lbn, &zero);
 	if (!rc) {

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/bits.h"
+#include "base/array.h"
 #include "rec/collate.h"
 
 #define SP__COLLATE_SYMS 384 /* maximum number of characters; number 0 is none */

@@ -11,12 +11,13 @@
 #include <unistd.h>
 #include <spindle/columns.h>
 #include "base/array.h"
+#include "base/edits.h"
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/utf8mark.h"
-#include "rec/header.h"
+#include "rec/fields.h"
 
-/* A name that differs in a larger share of its bytes is not suggested. */
+/* A name is suggested if at most one byte in two differs. */
 #define NEAREST_SHARE 2
 /* Bytes of a compressed file read in one call. */
 #define PACKED_BYTES 65536
@@ -239,7 +240,7 @@ static int read_records(struct sp_columns *c, int fd, struct text *packed, struc
 		take(c, &p, t, c->csv ? '\n' : c->eol);
 		if (p.left == left && !t->failed)
 			return sp__errf(err, -EINVAL, "parse", c->input, -1,
-					"the quotes of the header do not end");
+					"a quoted name of the header is not closed");
 	}
 	*first_end = p.first_end;
 	if (t->failed)
@@ -312,48 +313,14 @@ int sp_columns_read(struct sp_columns *c, struct sp_errinfo *err)
 
 /* Finding. */
 
-/*
- * Returns the number of bytes to insert, remove or change, except for case, to turn one name into
- * the other; row: n + 1 elements.
- */
-static size_t distance(const char *a, const char *b, size_t *row, size_t n)
-{
-	for (size_t k = 0; k <= n; k++)
-		row[k] = k;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (size_t k = 0; k < n; k++) {
-			size_t change = diagonal + (tolower((unsigned char)a[i]) !=
-						    tolower((unsigned char)b[k]));
-
-			diagonal = row[k + 1];
-			row[k + 1] = sp__min(change, 1 + sp__min(row[k], diagonal));
-		}
-	}
-	return row[n];
-}
-
 /* Returns the most similar name, or NULL. */
 static const char *nearest(const struct sp_columns *c, const char *name)
 {
-	size_t best = 0, best_distance = SIZE_MAX;
+	struct sp__near_name near = { 0 };
 
-	for (size_t i = 0; i < c->n; i++) {
-		size_t n = strlen(c->names[i]), d;
-		size_t *row = calloc(n + 1, sizeof(*row));
-
-		if (!row)
-			return NULL;
-		d = distance(name, c->names[i], row, n);
-		free(row);
-		if (d < best_distance) {
-			best = i;
-			best_distance = d;
-		}
-	}
-	return best_distance > (strlen(name) + 1) / NEAREST_SHARE ? NULL : c->names[best];
+	for (size_t i = 0; i < c->n; i++)
+		sp__near_name_try(&near, name, strlen(name), c->names[i], NEAREST_SHARE);
+	return near.name;
 }
 
 static int wrong_name(const struct sp_columns *c, const char *name, const char *format,
@@ -412,8 +379,8 @@ int sp_columns_find(const struct sp_columns *c, const char *text, const char *en
 	int rc = take_name(text, ends, &name, rest);
 
 	if (rc == -EINVAL)
-		sp__errf(err, rc, "parse", NULL, -1, "the quotes of a column's name do not end: %s",
-			 shown(c, text, buffer));
+		sp__errf(err, rc, "parse", NULL, -1,
+			 "the quoted name of a column is not closed: %s", shown(c, text, buffer));
 	else if (rc)
 		no_memory(err);
 	else

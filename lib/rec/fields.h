@@ -27,7 +27,7 @@ enum sp__cut_kind {
 
 struct sp__cut {
 	enum sp__cut_kind kind;
-	char sep[SP__SEPARATOR_MAX]; /* also written between fields */
+	char sep[SP__SEPARATOR_MAX]; /* separator, also written between fields */
 	size_t sep_bytes;
 	bool blank[256];
 	unsigned char upper[256];   /* for folded keys */
@@ -103,3 +103,29 @@ static inline bool sp__field_find(const struct sp__cut *cut, const char *line, s
 	}
 	return sp__field_find_slow(cut, line, bytes, k, field);
 }
+
+#define SP__UNCUT_BYTES 64
+
+/* One header record of an input. */
+struct sp__header_record {
+	const char *input;    /* its name */
+	struct sp_batch text; /* without terminator */
+};
+/*
+ * Returns the names in a header record of this format, given without its terminator.  separator: of
+ * lines, -1: runs of blanks.  A byte order mark at the beginning and a carriage return at the end
+ * are not part of a name.  Column N is cN if its name is empty.  The names are NUL-terminated and
+ * are stored in one block of memory, for free(), with the pointers to them: *names.  Returns 0 or
+ * -ENOMEM.
+ */
+SP_MUST_CHECK int sp__header_names(const struct sp_recfmt *f, int separator,
+				   const struct sp_batch *record, char ***names, size_t *n);
+/* Returns the end of a message if a header of one column has no separator; else an empty text. */
+const char *sp__header_uncut(size_t columns, int separator, char text[SP__UNCUT_BYTES]);
+/*
+ * Compares the names in two header records; quotes around a name, a mark and a carriage return are
+ * ignored.  Returns 0, -ENOMEM, or SP_EFORMAT with the column that differs.
+ */
+SP_MUST_CHECK int sp__header_compare(const struct sp_recfmt *f, int separator,
+				     const struct sp__header_record *own,
+				     const struct sp__header_record *first, struct sp_errinfo *err);

@@ -208,6 +208,8 @@ int sp__key_separator(const struct sp_keyset *ks);
 
 /* CSV: returns the end of the field that begins at p: its separator or the record's end. */
 const char *sp__csv_field_end(const char *p, const char *end, char sep);
+/* CSV: returns the start of field n of a record, from 0, or NULL if it has fewer fields. */
+const char *sp__csv_field(const char *rec, const char *end, char sep, size_t n);
 /* Writes a text in quotes to 2 n + 2 bytes; returns the end of the output. */
 char *sp__csv_put_quoted(char *to, const char *text, size_t n);
 /* Writes a text as a field, in quotes if it needs them, to 2 n + 2 bytes; returns its length. */

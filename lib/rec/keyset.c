@@ -50,7 +50,7 @@ static int check_binary(const struct sp_key *k, size_t record, struct sp_errinfo
 	size_t n = k->length;
 
 	if (k->type < SP_KEY_BYTES)
-		return bad_key(err, "a text key does not fit fixed-length records");
+		return bad_key(err, "a text key cannot be used with fixed-length records");
 	if (!n || n > record || k->offset > record - n)
 		return bad_key(err, "a key lies outside the record");
 	if ((k->type == SP_KEY_UINT || k->type == SP_KEY_INT) && n != 1 && n != 2 && n != 4 &&

@@ -82,11 +82,6 @@ static inline size_t sp__trim(const char **s, size_t n)
 	return n;
 }
 
-/* Field extents (field.c). */
-
-/* Returns the beginning of key k in a line. */
-const char *sp__field_begin(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
-			    size_t bytes);
 /* Finds both ends; never end < begin. */
 void sp__field_extent(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
 		      size_t bytes, const char **begin, const char **end);
@@ -178,8 +173,6 @@ static inline int sp__human_unit(char c)
 	return sp__human_units[(unsigned char)c];
 }
 
-/* general.c */
-
 #define SP__GENERAL_MAX 24
 
 unsigned char *sp__general_encode(const struct sp_keyset *ks, const char *s, size_t n,
@@ -188,21 +181,12 @@ int sp__general_compare(const char *a, size_t an, const char *b, size_t bn);
 /* Reads a number by strtold(); returns the number of bytes that it accepts. */
 size_t sp__general_value(const char *s, size_t n, long double *value);
 
-/* month.c */
+/* text.c: months, times, random order */
 
 int sp__month_init(struct sp_keyset *ks);
 void sp__month_fini(struct sp_keyset *ks);
 /* Returns 1 to 12, or 0 if the text does not begin with a month; *end: end of the name. */
 int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, const char **end);
-
-/* version.c */
-
-#define SP__VERSION_MAX(n) (2 * (n) + 64)
-
-unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, size_t room);
-int sp__version_compare(const char *a, size_t an, const char *b, size_t bn);
-
-/* moment.c */
 
 #define SP__MOMENT_BYTES 8
 
@@ -214,6 +198,16 @@ int sp__version_compare(const char *a, size_t an, const char *b, size_t bn);
 bool sp__moment_read(const char *s, size_t n, int64_t *us);
 unsigned char *sp__moment_encode(const char *s, size_t n, unsigned char *out);
 int sp__moment_compare(const char *a, size_t an, const char *b, size_t bn);
+
+int sp__random_digest(const struct sp_keyset *ks, const char *s, size_t n,
+		      struct sp__keybuf *scratch, unsigned char digest[16]);
+
+/* version.c */
+
+#define SP__VERSION_MAX(n) (2 * (n) + 64)
+
+unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, size_t room);
+int sp__version_compare(const char *a, size_t an, const char *b, size_t bn);
 
 /* csv.c */
 
@@ -239,8 +233,3 @@ int sp__bkey_encode(const struct sp_key *k, const char *rec, struct sp__keybuf *
 int sp__bkey_compare(const struct sp_key *k, const char *a, const char *b);
 /* Returns the name of the type of a parsed key. */
 const char *sp__bkey_type(const struct sp_key *k);
-
-/* random.c */
-
-int sp__random_digest(const struct sp_keyset *ks, const char *s, size_t n,
-		      struct sp__keybuf *scratch, unsigned char digest[16]);

@@ -1,16 +1,217 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encodes text in the order of its bytes, with -d, -i and -f.
+ * Encodes keys that are texts, months or times, or in random order; grows the buffers of keys.
  *
- * Self-delimiting text ends with a zero byte.  The bytes 0 and 1 are written as 1 followed by
- * themselves plus one.  All others are unchanged, so ordinary text grows only by the terminator.
+ * Text is in the order of its bytes, with -d, -i and -f.  Self-delimiting text ends with a zero
+ * byte.  The bytes 0 and 1 are written as 1 followed by themselves plus one.  All others are
+ * unchanged, so ordinary text grows only by the terminator.
  *
  * If only -f and the last resort apply, one bit per byte after the terminator shows if the byte was
  * folded.  Then records with equal keys are identical, and short records need not be read again.
  */
+#include <ctype.h>
+#include <langinfo.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/few.h"
+#include "rec/calendar.h"
 #include "rec/keyset.h"
+#include "rec/value.h"
+
+int sp__keybuf_grow(struct sp__keybuf *buf, size_t more)
+{
+	size_t want;
+	unsigned char *data;
+
+	if (__builtin_add_overflow(buf->bytes, more, &want))
+		return -ENOMEM;
+	if (want < SIZE_MAX / 2)
+		want += want / 2 + 64;
+	data = sp__block_resize(buf->data, buf->capacity, want);
+	if (!data)
+		return -ENOMEM;
+	buf->data = data;
+	buf->capacity = want;
+	return 0;
+}
+
+void sp__keybuf_release_scratch(struct sp__keybuf *buf)
+{
+	if (!buf->scratch)
+		return;
+	sp__keybuf_release(buf->scratch);
+	free(buf->scratch);
+	buf->scratch = NULL;
+}
+
+void sp__keybuf_release(struct sp__keybuf *buf)
+{
+	sp__keybuf_release_scratch(buf);
+	(void)sp__block_resize(buf->data, buf->capacity, 0);
+	*buf = (struct sp__keybuf){ 0 };
+}
+
+/*
+ * Random order is the MD5 of a salt and the key, so that equal keys stay together.  In
+ * locales with a collation of their own the collation keys are hashed, each part between NULs
+ * followed by a NUL, so that texts that collate as equal hash as equal.
+ *
+ * Not modelled: GNU sort compares the texts when two digests are equal, which needs a collision.
+ * Here the digest alone is the key; carrying every text along would multiply the size of the keys.
+ */
+
+/* Hashes the NUL-terminated part at offset in scratch; its collation key is appended there. */
+static int hash_part(MD5_CTX *ctx, struct sp__keybuf *scratch, size_t offset)
+{
+	size_t room = scratch->capacity - scratch->bytes;
+	size_t need = strxfrm((char *)scratch->data + scratch->bytes,
+			      (char *)scratch->data + offset, room);
+
+	if (need >= room) {
+		if (sp__keybuf_reserve(scratch, need + 1))
+			return -ENOMEM;
+		strxfrm((char *)scratch->data + scratch->bytes, (char *)scratch->data + offset,
+			need + 1);
+	}
+	MD5Update(ctx, scratch->data + scratch->bytes, need + 1);
+	return 0;
+}
+
+int sp__random_digest(const struct sp_keyset *ks, const char *s, size_t n,
+		      struct sp__keybuf *scratch, unsigned char digest[16])
+{
+	MD5_CTX ctx = ks->salted;
+
+	if (!ks->hard) {
+		MD5Update(&ctx, (const unsigned char *)s, n);
+		MD5Final(digest, &ctx);
+		return 0;
+	}
+	scratch->bytes = 0;
+	if (sp__keybuf_reserve(scratch, 4 * n + 2))
+		return -ENOMEM;
+	memcpy(scratch->data, s, n);
+	scratch->data[n] = '\0';
+	scratch->bytes = n + 1;
+	for (size_t at = 0; at < n; at += strlen((char *)scratch->data + at) + 1)
+		if (hash_part(&ctx, scratch, at))
+			return -ENOMEM;
+	MD5Final(digest, &ctx);
+	return 0;
+}
+
+/*
+ * Dates and times of ISO 8601 (SP_KEY_TIME).  A date is the time at its midnight.  A time is eight
+ * bytes, most significant first: microseconds from the earliest one on, plus 1 << 56, so that the
+ * first byte is not zero.  Any other text is one zero byte.
+ */
+#define FIRST_VALUE (UINT64_C(1) << 56)
+
+bool sp__moment_read(const char *s, size_t n, int64_t *us)
+{
+	static const struct sp__value_type time = { 'T', SP__TIME_DECIMALS, sizeof(*us) };
+
+	n = sp__trim(&s, n);
+	return sp__value_read(&time, s, n, us) == SP__VALUE_OK;
+}
+
+unsigned char *sp__moment_encode(const char *s, size_t n, unsigned char *out)
+{
+	uint64_t value;
+	int64_t us;
+
+	if (!sp__moment_read(s, n, &us)) {
+		*out = 0;
+		return out + 1;
+	}
+	value = __builtin_bswap64((uint64_t)(us - SP__TIME_MIN) + FIRST_VALUE);
+	memcpy(out, &value, SP__MOMENT_BYTES);
+	return out + SP__MOMENT_BYTES;
+}
+
+int sp__moment_compare(const char *a, size_t an, const char *b, size_t bn)
+{
+	int64_t ua = INT64_MIN, ub = INT64_MIN;
+
+	(void)sp__moment_read(a, an, &ua);
+	(void)sp__moment_read(b, bn, &ub);
+	return (ua > ub) - (ua < ub);
+}
+
+/*
+ * Names of months for -M are the abbreviations of the locale in upper case without blanks.  The
+ * text need only begin with one.  The table is in the order of its names.  A binary search decides,
+ * as it does in GNU sort, which name matches in locales where one name begins with another.
+ */
+static int by_name(const void *a, const void *b)
+{
+	const struct sp__month *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+int sp__month_init(struct sp_keyset *ks)
+{
+	char *out;
+
+	for (int i = 0; i < 12; i++) {
+		const char *s = nl_langinfo(ABMON_1 + i);
+
+		out = malloc(strlen(s) + 1);
+		if (!out)
+			return -ENOMEM;
+		ks->month[i].name = out;
+		ks->month[i].number = (unsigned char)(i + 1);
+		for (; *s; s++)
+			if (!isblank((unsigned char)*s))
+				*out++ = (char)ks->ctab.fold[(unsigned char)*s];
+		*out = '\0';
+	}
+	qsort(ks->month, 12, sizeof(ks->month[0]), by_name);
+	return 0;
+}
+
+void sp__month_fini(struct sp_keyset *ks)
+{
+	for (int i = 0; i < 12; i++)
+		free(ks->month[i].name);
+}
+
+/*
+ * Compares a text with a name.  Negative: s is before name; 0: s begins with it and *end is after
+ * it.
+ */
+static int match(const struct sp_keyset *ks, const char *s, const char *lim, const char *name,
+		 const char **end)
+{
+	for (; *name; s++, name++) {
+		int have = s < lim ? ks->ctab.fold[(unsigned char)*s] : -1;
+
+		if (have != (unsigned char)*name)
+			return have < (unsigned char)*name ? -1 : 1;
+	}
+	*end = s;
+	return 0;
+}
+
+int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, const char **end)
+{
+	int lo = 0, hi = 12;
+
+	s = sp__skip_blanks(ks, s, lim);
+	while (lo < hi) {
+		int mid = (lo + hi) / 2;
+		int diff = match(ks, s, lim, ks->month[mid].name, end);
+
+		if (!diff)
+			return ks->month[mid].number;
+		if (diff < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return 0;
+}
 
 unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n,
 			       unsigned char *out)

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <spindle/error.h>
+#include "base/few.h"
 #include "rec/fields.h"
 
 /*
@@ -39,7 +40,7 @@ enum { SP__VALUE_TYPES(SP__VALUE_ID) };
 struct sp__value_type {
 	char kind;
 	uint8_t decimals; /* dec: S; time: digits that are printed */
-	uint32_t bytes;	  /* of opaque values 0 in the table: their owner sets it in a copy */
+	uint32_t bytes;	  /* bytes of a value; 0: opaque, the owner sets it in a copy */
 };
 
 extern const struct sp__value_type sp__value_types[];
@@ -73,6 +74,8 @@ bool sp__value_add(const struct sp__value_type *type, void *sum, const void *val
 SP_MUST_CHECK int sp__value_type_parse(struct sp__value_type *t, const char *name, size_t n);
 /* Prints a name that sp__value_type_parse() takes, without a 0 byte.  Returns its length. */
 size_t sp__value_type_print(const struct sp__value_type *t, char text[SP__VALUE_TYPE_TEXT]);
+/* True if a table has the type: its kind, bytes and decimals belong together. */
+bool sp__value_type_possible(const struct sp__value_type *t);
 bool sp__value_type_same(const struct sp__value_type *a, const struct sp__value_type *b);
 /*
  * Chooses the smallest type that holds all values of t and the value of this text, which t does
@@ -149,3 +152,72 @@ double sp__value_number(const struct sp__value_type *t, const void *value);
  * numbers.  Codes of a dictionary are compared, not their texts; not for text.
  */
 int sp__value_compare(const struct sp__value_type *t, const void *a, const void *b);
+
+/* NULL of floats: quiet NaNs whose payload no computation makes. */
+#define SP__NULL_F64 0x7FF800004E554C4Cu
+#define SP__NULL_F32 0x7FC04E55u
+
+/* Returns the value's bits, extended with zeros. */
+static inline uint64_t sp__value_bits(const struct sp__value_type *t, const void *value)
+{
+	return sp__load_few(value, t->bytes);
+}
+
+static inline int64_t sp__value_signed(const struct sp__value_type *t, const void *value)
+{
+	unsigned unused = 64 - t->bytes * 8;
+
+	return (int64_t)(sp__value_bits(t, value) << unused) >> unused;
+}
+
+/* Stores the lower 1, 2, 4 or 8 bytes; a copy of a constant length needs no call. */
+static inline void sp__value_put(void *value, uint64_t bits, uint32_t bytes)
+{
+	if (bytes == 1)
+		memcpy(value, &bits, 1);
+	else if (bytes == 2)
+		memcpy(value, &bits, 2);
+	else if (bytes == 4)
+		memcpy(value, &bits, 4);
+	else
+		memcpy(value, &bits, 8);
+}
+
+/* Returns the bits of NULL. */
+static inline uint64_t sp__value_null_bits(const struct sp__value_type *t)
+{
+	unsigned unused = 64 - t->bytes * 8;
+
+	if (t->kind == 'w')
+		return 0;
+	if (t->kind == 'f')
+		return t->bytes == 8 ? SP__NULL_F64 : SP__NULL_F32;
+	return t->kind == 'u' ? UINT64_MAX >> unused : UINT64_C(1) << 63 >> unused;
+}
+
+/* Returns 10^n, n <= 19. */
+static inline uint64_t sp__value_power(unsigned n)
+{
+	static const uint64_t power[] = { UINT64_C(1),
+					  UINT64_C(10),
+					  UINT64_C(100),
+					  UINT64_C(1000),
+					  UINT64_C(10000),
+					  UINT64_C(100000),
+					  UINT64_C(1000000),
+					  UINT64_C(10000000),
+					  UINT64_C(100000000),
+					  UINT64_C(1000000000),
+					  UINT64_C(10000000000),
+					  UINT64_C(100000000000),
+					  UINT64_C(1000000000000),
+					  UINT64_C(10000000000000),
+					  UINT64_C(100000000000000),
+					  UINT64_C(1000000000000000),
+					  UINT64_C(10000000000000000),
+					  UINT64_C(100000000000000000),
+					  UINT64_C(1000000000000000000),
+					  UINT64_C(10000000000000000000) };
+
+	return power[n];
+}

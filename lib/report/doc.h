@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builds a report, which is one JSON document.  Unknown values are null; a number that is not
- * finite is unknown.
+ * Builds a report, which is one JSON document; declares the tables that several documents share.
+ * Unknown values are null; a number that is not finite is unknown.
  */
 #pragma once
 
 #include <jansson.h>
+#include <spindle/run.h>
+#include <spindle/benchset.h>
 #include "report/documents.h"
 
 struct sp_report {
@@ -56,8 +58,6 @@ struct sp_report *sp__report_done(struct sp__doc doc);
  * The caller releases it.  NULL: out of memory.
  */
 json_t *sp__doc_printable(const struct sp_report *report);
-/* Formats a value for a text; the suffix of its key is its unit. */
-void sp__doc_format(const char *key, const json_t *v, char *buf, size_t bytes);
 /* Writes the report of an interval as one line, and frees it.  Returns 0 or an error. */
 int sp__report_line(struct sp__doc doc, FILE *out);
 
@@ -90,3 +90,43 @@ int sp__report_line(struct sp__doc doc, FILE *out);
 	{                                                                                          \
 		.type = SP_REPORT_OBJECT, .fields = fields_                                        \
 	}
+
+/*
+ * The resources that the run used: objects io, memory, spill, and sim on a simulated machine; and
+ * the options without effect, in the object result.
+ */
+extern const struct sp_report_field sp__used_fields[];
+void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s);
+
+/* Seconds of n phases; cpu_s: NULL if unknown, not in the table. */
+extern const struct sp_report_field sp__phase_fields[];
+void sp__report_phases(struct sp__doc doc, const char *const *names, int n, const double *elapsed_s,
+		       const double *cpu_s);
+
+/* Missing if nothing is known. */
+extern const struct sp_report_field sp__predicted_fields[];
+void sp__report_prediction(struct sp__doc doc, const struct sp_prediction *f);
+
+/* Members of a configuration: engine, direct I/O, and formats of compressed inputs and output. */
+extern const struct sp_report_field sp__io_config_fields[];
+void sp__report_io_config(struct sp__doc config, const struct sp_run_opts *run);
+
+/* Tables and functions that the documents of measurements share (report_bench.c and others). */
+
+/* Pairs of depth and share of the time, without depths that did not occur. */
+extern const struct sp_report_field sp__report_depth_fields[];
+void sp__report_depths(struct sp__doc doc, const char *key, const uint64_t *ns, size_t n);
+/* The configuration, and adding it as the member key. */
+extern const struct sp_report_field sp__bench_config_fields[];
+void sp__report_bench_config(struct sp__doc doc, const char *key, const struct sp_bench_opts *o);
+/* Members of structs sp_bench_error and sp_benchset_row. */
+extern const struct sp_report_field sp__report_error_fields[], sp__report_row_fields[];
+
+/* Write the line after the target of each text, and the remarks at the end. */
+void sp__report_head(const json_t *config, const json_t *result, FILE *out);
+void sp__report_policy_text(const json_t *doc, FILE *out);
+/* The member "preflight". */
+extern const struct sp_report_field sp__preflight_fields[];
+/* The results of a measurement: members result, classes, errors, sim. */
+extern const struct sp_report_field sp__bench_result_fields[];
+void sp__report_bench_result(struct sp__doc doc, const struct sp_bench_result *r);

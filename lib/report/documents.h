@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <jansson.h>
 #include <spindle/report.h>
 
 enum sp__document_kind {
@@ -56,3 +57,10 @@ extern const struct sp_report_field sp__sort_document[], sp__sort_plan_document[
 	sp__probe_document[], sp__probe_verify_document[], sp__run_document[],
 	sp__replay_document[], sp__sweep_document[], sp__mix_document[], sp__compare_document[],
 	sp__policy_document[], sp__preflight_document[], sp__watch_document[];
+
+/*
+ * Reads a document of a kind.  The caller releases it, also after an error.  Returns 0; SP_EFORMAT
+ * if the file is not such a document; or -errno.
+ */
+SP_MUST_CHECK int sp__report_load(json_t **doc, enum sp__document_kind kind, const char *path,
+				  struct sp_errinfo *err);

@@ -3,7 +3,7 @@
  * Builds the documents of cubes.
  */
 #include <spindle/cube.h>
-#include "report/report_run.h"
+#include "report/doc.h"
 
 static const struct sp_report_field config_fields[] = {
 	MEMBER(cube_info, WORD, mapping, "mapping of cells to blocks",

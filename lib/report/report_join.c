@@ -2,7 +2,7 @@
 /*
  * Builds the documents of a join.
  */
-#include "report/report_run.h"
+#include "report/doc.h"
 
 static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] = "build_partition",
 							 [SP_JOIN_PHASE_PROBE] = "probe_partition",

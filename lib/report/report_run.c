@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builds the objects that the documents of all operators share.
+ * Builds the objects that the documents of all operators share, and the document of an index.
  */
-#include "report/report_run.h"
+#include <spindle/index.h>
+#include "report/doc.h"
 
 static const struct sp_report_field sim_fields[] = {
 	FIELD(run_stats, "requests", COUNT, sim_requests, "reads and writes issued by the program"),
@@ -128,4 +129,30 @@ void sp__report_io_config(struct sp__doc config, const struct sp_run_opts *run)
 	sp__doc_text(config, "engine", run->engine ? run->engine : "auto");
 	sp__doc_text(config, "decompress",
 		     run->decompress == SP_PACKED_AUTO ? "auto" : sp_packed_name(run->decompress));
+}
+
+static const struct sp_report_field index_fields[] = {
+	MEMBER(index_stats, COUNT, keys,
+	       "keys looked up; of an index that was built or checked, its different keys"),
+	MEMBER(index_stats, COUNT, found, "keys looked up that have a record"),
+	MEMBER(index_stats, COUNT, records, "records indexed, checked or matching"),
+	MEMBER(index_stats, COUNT, levels, "levels of the index"),
+	MEMBER(index_stats, COUNT, pages, "pages of the index"),
+	MEMBER(index_stats, COUNT, nodes_read, "nodes that lookups read from the file"),
+	MEMBER(index_stats, COUNT, nodes_in_memory,
+	       "nodes that lookups found in memory or already requested"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__index_document[] = {
+	GROUP("result", OBJECT, index_fields, "results of the command"),
+	LATER("result.elapsed_s", REAL, "duration of the command"),
+	INCLUDE(sp__used_fields),
+	{ 0 },
+};
+
+struct sp_report *sp_report_index(const struct sp_index_stats *stats)
+{
+	return sp_report_run(sp__documents[SP__DOC_INDEX].schema, sp__documents[SP__DOC_INDEX].tool,
+			     index_fields, stats, &stats->run);
 }

@@ -2,7 +2,7 @@
 /*
  * Builds the documents of a sort.
  */
-#include "report/report_run.h"
+#include "report/doc.h"
 
 static const char *const phase_names[SP_SORT_PHASES] = {
 	[SP_PHASE_RUN_FORMATION] = "run_formation", [SP_PHASE_MERGE] = "merge"

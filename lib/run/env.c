@@ -15,7 +15,7 @@
 #include "run/volume_spec.h"
 #include "sim/fsmap.h"
 #include "sim/machine.h"
-#include "spill/fiemap.h"
+#include "spill/space.h"
 
 int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_errinfo *err)
 {

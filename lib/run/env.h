@@ -25,7 +25,7 @@ struct sp__env {
 	bool logs_tasks;
 	bool shared;	    /* device and trace belong to another environment */
 	bool keeps_threads; /* the threads of the pool */
-	bool dry;	    /* of a dry run: temporary space is hollow */
+	bool dry;	    /* the run is a dry run: temporary space is hollow */
 	struct sp__budget budget;
 	uint64_t begin_ns, cpu_begin_ns;
 };

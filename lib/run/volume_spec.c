@@ -2,6 +2,7 @@
 /*
  * Checks and opens the volume of a run.
  */
+#include <stdio.h>
 #include <string.h>
 #include "base/err.h"
 #include "dev/geometry.h"
@@ -90,7 +91,7 @@ static int check_machine(const struct sp_run_opts *o, struct sp_errinfo *err)
 
 	if (rc == 0 && o->placement != SP_PLACE_CONTIGUOUS && spec.fs != SP__FS_NONE)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-				"runs can be placed by tracks with fs=none alone");
+				"runs can be placed by tracks only with fs=none");
 	return rc;
 }
 
@@ -104,13 +105,13 @@ int sp__volume_spec_check(const struct sp_run_opts *o, struct sp_errinfo *err)
 				"a volume is block:DEVICE or sim:MODEL");
 	if (o->placement == SP_PLACE_AUTO)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-				"placement auto is for sorts alone");
+				"placement auto applies to sorts only");
 	if (o->placement == SP_PLACE_MEMS)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-				"placement mems is for tables alone");
+				"placement mems applies to tables only");
 	if (after(v, BLOCK) && !o->overwrite)
 		return sp__errf(err, -EPERM, "plan", v, -1,
-				"all that is on the device may be lost: say --overwrite");
+				"all data on the device may be lost: --overwrite allows that");
 	if (o->compress_level > sp_packed_levels(o->compress_output))
 		return sp__errf(err, SP_ESYNTAX, "plan", NULL, -1,
 				"a level of compressed output is 0 to %u, not %u",
@@ -128,10 +129,36 @@ int sp__volume_spec_check(const struct sp_run_opts *o, struct sp_errinfo *err)
 		return 0;
 	if (!v || !o->geometry)
 		return sp__errf(err, SP_EUNSUP, "plan", v, -1,
-				"runs can be placed on a device of known geometry alone");
+				"runs can be placed only on a device of known geometry");
 	sp_geometry_info(o->geometry, &info);
 	if (!info.tracks)
 		return sp__errf(err, SP_ESYNTAX, "plan", info.device, -1,
-				"the device has no tracks to place runs on");
+				"no tracks of the device are known, on which runs could be placed");
 	return 0;
+}
+
+int sp__volume_spec_drives(struct sp__machine_spec *spec, const char *text, unsigned volumes,
+			   const char *path, struct sp_errinfo *err)
+{
+	int rc = sp__machine_spec_parse(spec, text, err);
+
+	if (!rc && volumes > 1 && (spec->fs != SP__FS_NONE || spec->array.level != SP__RAID_NONE))
+		return sp__errf(err, SP_ESYNTAX, "open", path, -1,
+				"each volume is a simulated drive of its own: no array, and no "
+				"file system");
+	if (!rc && volumes > 1)
+		spec->array = (struct sp__raid_spec){ .level = SP__RAID_LINEAR, .drives = volumes };
+	return rc;
+}
+
+uint64_t sp__volume_spec_drive_bytes(uint64_t device_bytes, unsigned volumes, uint32_t page_bytes)
+{
+	return device_bytes / volumes - device_bytes % page_bytes;
+}
+
+char *sp__volume_spec_array(const char *volume, unsigned drives)
+{
+	char *text;
+
+	return asprintf(&text, "%s,array=linear:%u", volume, drives) < 0 ? NULL : text;
 }

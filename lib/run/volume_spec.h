@@ -7,6 +7,7 @@
 
 #include <spindle/run.h>
 
+struct sp__machine_spec;
 struct sp__volume;
 
 /*
@@ -32,3 +33,15 @@ SP_MUST_CHECK int sp__volume_spec_check_geometry(const struct sp_geometry *geome
 						 struct sp_errinfo *err);
 /* Returns the device of "block:DEVICE"; NULL: not a block device. */
 const char *sp__volume_spec_block(const struct sp_run_opts *o);
+
+/*
+ * Sets the specification of a machine on which each volume is a drive of a linear array.  Returns
+ * 0; or SP_ESYNTAX if the text has an error, or itself requests an array or a file system.
+ */
+SP_MUST_CHECK int sp__volume_spec_drives(struct sp__machine_spec *spec, const char *text,
+					 unsigned volumes, const char *path,
+					 struct sp_errinfo *err);
+/* Returns the bytes of each drive that volumes can use: whole pages of the simulator. */
+uint64_t sp__volume_spec_drive_bytes(uint64_t device_bytes, unsigned volumes, uint32_t page_bytes);
+/* Returns the specification of several drives, for that of one; allocated.  NULL: no memory. */
+char *sp__volume_spec_array(const char *volume, unsigned drives);

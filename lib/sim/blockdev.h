@@ -82,11 +82,11 @@ struct sp__sched_params {
 
 struct sp__blockdev_opts {
 	const char *sched; /* NAME[:PARAMETERS], see sp__sched_parse(); NULL: "noop" */
-	unsigned window;   /* of each drive; 0: the model's */
+	unsigned window;   /* requests in the window of each drive; 0: the model's */
 	int policy;	   /* enum sp__window_policy; -1: the model's */
 	uint64_t age_ns;   /* a request this long in the window goes first; 0: the model's */
 	bool merge;	   /* merge adjacent requests */
-	uint32_t merge_blocks_max; /* of one merged request; 0: 1024 KiB */
+	uint32_t merge_blocks_max; /* maximum blocks of one merged request; 0: 1024 KiB */
 	bool divide;		   /* treat indivisible batches as single requests */
 	/*
 	 * Maximum of requests admitted to a scheduler and not completed (nr_requests); 0: no limit.

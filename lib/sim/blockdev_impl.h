@@ -23,21 +23,12 @@ struct sp__lane_subreq {
 
 TAILQ_HEAD(sp__lane_subreqs, sp__lane_subreq);
 
-/* The subrequests of a lane by their blocks. */
-#define SP__BLOCK_BUCKETS 512
-
-struct sp__bucketset {
-	unsigned shift; /* bucket i has subrequests that begin in blocks from i << shift on */
-	struct sp__bucket bucket[SP__BLOCK_BUCKETS];
-	struct sp__lane_subreq *first[SP__BLOCK_BUCKETS];
-};
-
 struct sp__lane {
 	struct sp__lane_subreqs subreqs; /* in the order of dispatch */
 	unsigned n;
-	struct sp__bucketset *buckets; /* NULL: none */
+	struct sp__bucketset *buckets; /* the subrequests by their blocks; NULL: no buckets */
 	struct sp__lane_subreq *active;
-	struct sp__service service; /* of the subrequest being served */
+	struct sp__service service; /* service of the subrequest being served */
 	uint64_t end;		    /* end of the last request served */
 	bool awake;		    /* in the list of lanes that can start a service */
 };
@@ -69,8 +60,8 @@ struct sp__depthcount {
 
 struct sp__blockdev {
 	struct sp__device dev;
-	struct sp__bdqueue *queues; /* as many as the model has */
-	unsigned window;	    /* of each queue */
+	struct sp__bdqueue *queues; /* queues, as many as the model has */
+	unsigned window;	    /* requests in the window of each queue */
 	unsigned held;		    /* subrequests that one lane chooses from; others wait */
 	enum sp__window_policy policy;
 	uint64_t age_ns; /* the oldest subrequest of a lane goes first after this time */
@@ -100,29 +91,8 @@ struct sp__blockdev {
 void sp__reqlist_push(struct sp__reqlist *l, struct sp__blockreq *r);
 struct sp__blockreq *sp__reqlist_pop(struct sp__reqlist *l);
 
-/* Counts one request more or less at a stage, from now_ns on. */
-void sp__blockdev_count(struct sp__blockdev *bd, enum sp__depth which, int change);
-/* Ends the overhead of r: merges it, admits it, or lets it wait for a slot. */
-void sp__blockdev_arrive(struct sp__blockdev *bd, struct sp__blockreq *r);
-void sp__blockdev_dispatch(struct sp__blockdev *bd, struct sp__blockreq *r);
-/* Appends r and the requests merged into it to the list of completed requests. */
-void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r);
-
 SP_MUST_CHECK int sp__lanes_open(struct sp__blockdev *bd); /* 0 or -ENOMEM */
 void sp__lanes_close(struct sp__blockdev *bd);
-/* blockdev_bucket.c: add and remove subrequests of a lane with buckets. */
-void sp__bucketset_put(struct sp__bucketset *s, struct sp__lane_subreq *p);
-void sp__bucketset_take(struct sp__bucketset *s, struct sp__lane_subreq *p);
-SP_MUST_CHECK struct sp__bucketset *sp__bucketset_new(uint64_t blocks); /* NULL: no memory */
-/* Returns the subrequest with the shortest positioning time; of equal ones, the first submitted. */
-struct sp__lane_subreq *sp__bucketset_nearest(struct sp__blockdev *bd, struct sp__lane *lane);
-/* The best subrequest so far. */
-struct sp__nearest {
-	struct sp__lane_subreq *subreq; /* NULL: none yet */
-	uint64_t ns;
-};
-/* Compares p with the best one. */
-void sp__lane_look(struct sp__blockdev *bd, struct sp__lane_subreq *p, struct sp__nearest *best);
 /* True if a lane could start a service now. */
 bool sp__lanes_ready(const struct sp__blockdev *bd);
 /* Lets idle lanes choose and start a subrequest at now_ns. */

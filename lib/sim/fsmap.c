@@ -19,7 +19,6 @@
  */
 #include <stdlib.h>
 #include "base/array.h"
-#include "base/heap.h"
 #include "sim/fsmap.h"
 
 #define CHUNK 1024
@@ -35,7 +34,7 @@ struct file {
 	struct area *areas; /* by first, without gaps from page 0 on */
 	size_t nareas;
 	uint64_t covered;  /* pages that the areas hold or reserve */
-	uint64_t used;	   /* of them, up to the highest page requested */
+	uint64_t used;	   /* pages in use among those covered, up to the highest page requested */
 	uint64_t **chunks; /* entries: the device page plus 1, or 0 */
 	size_t nchunks;
 	uint64_t window, window_pages; /* pre-allocated, not used yet */

@@ -28,7 +28,7 @@ enum sp__fs_policy { SP__FS_NONE, SP__FS_GROUP, SP__FS_EXTENT };
 
 struct sp__fsmap_opts {
 	enum sp__fs_policy policy;
-	unsigned group_pages;  /* of group, and first one of extent; 0: SP__FS_GROUP_PAGES */
+	unsigned group_pages; /* pages of a group, and of the first extent; 0: SP__FS_GROUP_PAGES */
 	unsigned extent_pages; /* maximum of one allocation of extent; 0: 2048 */
 	uint64_t device_pages;
 };

@@ -69,7 +69,7 @@ struct sp__machine_spec {
 	uint64_t readahead_bytes;
 	struct sp__blockdev_opts device; /* without what depends on the model */
 	uint32_t merge_bytes;	  /* maximum of a merged request, and of a write of the cache */
-	unsigned writeback_pages; /* of one background batch */
+	unsigned writeback_pages; /* pages of one batch of background writes */
 	enum sp__sim_files files;
 	struct sp__noise noise;
 	uint64_t seed;
@@ -109,14 +109,14 @@ struct sp__machine;
 struct sp__model;
 
 struct sp__machine_stats {
-	uint64_t requests; /* of the program */
+	uint64_t requests; /* requests of the program */
 	struct sp__blockdev_stats device;
 	struct sp__pcache_stats cache; /* 0 without a page cache */
 	uint64_t transfers;	       /* pages moved between page cache (or program) and device */
 	uint64_t device_read_bytes, device_write_bytes;
 	uint64_t cpu_time_ns;
 	uint64_t regions;
-	double region_bytes_mean; /* of spill files */
+	double region_bytes_mean; /* mean bytes of the regions of spill files */
 };
 
 /*

@@ -3,15 +3,13 @@
  * Declares the parts of the simulated machine.
  *
  *	machine.c         opening, files, statistics
- *	machine_submit.c  turns requests of a program into transfers
- *	machine_xfer.c    transfers: block requests, and the requests that wait for them
- *	machine_run.c     time: events, completions, background, sync
- *	machine_future.c  the sequence for OPT
+ *	machine_submit.c  turns requests of a program into transfers; the sequence for OPT
+ *	machine_run.c     time: events, completions, background, sync; transfers
  *	machine_spec.c    the specification
  */
 #pragma once
 
-#include "base/heap.h"
+#include "base/array.h"
 #include "base/rng.h"
 #include "dev/model.h"
 #include "sim/fsmap.h"
@@ -27,7 +25,7 @@ struct sp__simpool {
 /* One block request, outstanding or held back. */
 struct sp__xfer {
 	struct sp__blockreq req; /* first member: the device returns this */
-	uint64_t page;		 /* of the device, if it fills the page cache */
+	uint64_t page;		 /* page of the device, if it fills the page cache */
 	uint32_t pages;		 /* pages that it fills; 0: none */
 	uint32_t cleans;	 /* pages of the page cache that it writes */
 	bool background;
@@ -39,8 +37,8 @@ struct sp__xfer {
 /* A request that waits for a transfer. */
 struct sp__wait {
 	struct sp__simreq *req; /* NULL: its submission failed */
-	struct sp__wait *next;	/* of the same transfer */
-	struct sp__wait *made;	/* of the same submission */
+	struct sp__wait *next;	/* next wait for the same transfer */
+	struct sp__wait *made;	/* next wait of the same submission */
 };
 
 /* Reads that begin after evicted pages are written. */
@@ -64,7 +62,7 @@ struct sp__machine {
 	struct sp__simfile *files;
 	size_t nfiles;
 	uint32_t page_blocks;
-	uint32_t write_pages_max; /* of one block request that writes cached pages */
+	uint32_t write_pages_max; /* maximum pages of one block request that writes cached pages */
 
 	uint64_t now_ns;   /* the program's clock: it computes, or waits */
 	uint64_t event_ns; /* time of the last internal event, <= now_ns when the program runs */
@@ -85,7 +83,7 @@ struct sp__machine {
 	size_t done_cap;
 	uint64_t seq;
 	unsigned outstanding;		/* requests submitted and not reaped */
-	struct sp__machine_stats stats; /* those counted by the machine */
+	struct sp__machine_stats stats; /* counters of the machine itself */
 };
 
 /*
@@ -98,8 +96,6 @@ SP_MUST_CHECK int sp__simtrace_open(struct sp__simtrace **t, const char *path, u
 				    struct sp_errinfo *err);
 void sp__simtrace_close(struct sp__simtrace *t); /* accepts NULL */
 const uint64_t *sp__simtrace_pages(const struct sp__simtrace *t, size_t *n);
-/* Passes the position of a request in the trace to the page cache. */
-void sp__simtrace_seek(struct sp__simtrace *t, struct sp__pcache *pc, const struct sp__simreq *req);
 
 /* Allocates from a pool; NULL: no memory. */
 void *sp__simpool_get(struct sp__simpool *p);
@@ -113,8 +109,6 @@ SP_MUST_CHECK int sp__xfer_wait(struct sp__machine *m, struct sp__xfer *x, struc
 SP_MUST_CHECK int sp__xfer_ready(struct sp__machine *m, struct sp__xfer *x);
 /* Submits the ready transfers to the device. */
 void sp__xfers_submit(struct sp__machine *m, uint64_t now_ns, bool indivisible);
-/* Completes a transfer that the device has done. */
-void sp__xfer_done(struct sp__machine *m, struct sp__xfer *x, uint64_t now_ns);
 /*
  * Makes transfers for the pages of a list, adjacent ones together, at most max pages each.  They
  * become ready, or are put into gate. req waits for each of them (NULL: none does); gate shut waits

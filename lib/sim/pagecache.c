@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulates a page cache.
+ * Simulates a page cache, and counts the requests of a sequence that reach the device behind it.
  *
  * Each cached page has a frame.  Frames are found by a hash of the page, and ordered by last use
  * (LRU: a list; OPT: a heap by next use).  Dirty frames are also in a list by the time when they
@@ -18,7 +18,89 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/rng.h"
+#include "sim/pagecache.h"
 #include "sim/pagecache_impl.h"
+#include "trace/sequence.h"
+
+#define PAGE_BYTES 4096u /* bytes of a page of a sequence */
+
+/*
+ * Replays the requests of a sequence without a clock; the lists of pages to move are ignored.  A
+ * request is one access to all its pages; a write is assumed to fill its pages.
+ */
+static int replay(const struct sp_sequence *seq, uint64_t counted, uint32_t page_bytes,
+		  const uint64_t *base, struct sp__pcache *pc)
+{
+	struct sp__pcache_work read = { 0 }, ahead = { 0 }, write = { 0 };
+	struct sp__progress progress = sp__sequence_progress(seq);
+	uint64_t all = sp__min(seq->n, counted);
+	int rc = 0;
+
+	for (size_t i = 0; i < all && rc == 0; i++) {
+		const struct sp__seqreq *r = &seq->req[i];
+		uint64_t page = base[r->volume] + sp__seqreq_page(r, page_bytes);
+		size_t n = sp__seqreq_pages(r, page_bytes);
+
+		sp__sequence_report(&progress, SP_SEQUENCE_PHASE_CACHE, i, i, all);
+		rc = r->write ? sp__pcache_write(pc, 0, page, n, &write)
+			      : sp__pcache_read(pc, page, n, &read, &ahead, &write);
+		read.n = ahead.n = write.n = 0;
+	}
+	sp__pcache_work_release(&read);
+	sp__pcache_work_release(&ahead);
+	sp__pcache_work_release(&write);
+	return rc;
+}
+
+static int take_stats(struct sp__pcache *pc, struct sp_sequence_transfers *t)
+{
+	struct sp__pcache_work left = { 0 };
+	struct sp__pcache_stats s;
+	int rc;
+
+	sp__pcache_stats(pc, &s);
+	rc = sp__pcache_sync(pc, &left);
+	*t = (struct sp_sequence_transfers){
+		.accesses = s.hits + s.misses,
+		.hits = s.hits,
+		.reads = s.reads,
+		.writes = s.writes,
+		.dropped = s.dropped,
+		.dirty = left.n,
+	};
+	sp__pcache_work_release(&left);
+	return rc;
+}
+
+int sp_sequence_transfers(const struct sp_sequence *seq, const struct sp_sequence_cache *cache,
+			  struct sp_sequence_transfers *t, struct sp_errinfo *err)
+{
+	uint32_t page_bytes = cache->page_bytes ? cache->page_bytes : PAGE_BYTES;
+	struct sp__pcache_opts opts = { .pages = cache->pages, .flush_on_evict = true };
+	struct sp__seqpages future;
+	struct sp__pcache *pc;
+	int rc;
+
+	if (!cache->pages)
+		return sp__errf(err, -EINVAL, "cache", "", -1, "a cache has at least one page");
+	if (sp__sequence_pages(seq, page_bytes, &future) < 0)
+		return sp__err(err, -ENOMEM, "cache", "", -1);
+	if (cache->policy == SP_SEQUENCE_OPT) {
+		opts.policy = SP__PCACHE_OPT;
+		opts.future = future.pages;
+		opts.nfuture = future.n;
+	}
+	rc = sp__pcache_new(&pc, &opts, err);
+	if (rc == 0) {
+		rc = replay(seq, cache->counted ? cache->counted : UINT64_MAX, page_bytes,
+			    future.base, pc);
+		if (rc == 0)
+			rc = take_stats(pc, t);
+		sp__pcache_free(pc);
+	}
+	sp__sequence_pages_release(&future);
+	return rc < 0 ? sp__err(err, rc, "cache", "", -1) : 0;
+}
 
 #define NONE SP__PCACHE_NONE
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "base/heap.h"
+#include "base/array.h"
 #include "sim/pagecache.h"
 
 #define SP__PCACHE_NONE UINT32_MAX /* no frame */
@@ -54,12 +54,12 @@ struct sp__pcache {
 	uint32_t nslots;			   /* a power of 2, at least 2 * cap */
 	struct sp__framelink ends[SP__FRAMELISTS]; /* newer: the oldest; older: the newest */
 	uint32_t ndirty;
-	struct sp__frameheap sweep; /* of a sweep: dirty frames, the next one ahead on top */
+	struct sp__frameheap sweep; /* dirty frames in sweep order, the next on top */
 	uint64_t sweep_at;	    /* page that the sweep has reached */
 	uint64_t writing;	    /* pages returned for writing and not written yet */
 	/* OPT */
 	struct sp__frameheap opt; /* used frames, the first to be evicted on top */
-	uint64_t *next_use;	  /* of each position of the future */
+	uint64_t *next_use;	  /* next use of the page at each position of the future */
 	uint64_t position;
 	/* Read-ahead */
 	uint64_t *stream; /* end of an earlier read + 1, by its hash */

@@ -139,8 +139,5 @@ void sp__reqtree_erase(struct sp__blockreq **root, struct sp__blockreq *r);
 struct sp__blockreq *sp__reqtree_ceil(struct sp__blockreq *root, uint64_t lbn);
 struct sp__blockreq *sp__reqtree_below(struct sp__blockreq *root, uint64_t lbn);
 
-/* Returns the next direction: reads, unless waiting writes have been passed over often enough. */
-unsigned sp__sched_direction(struct sp__sched *s, bool reads, bool writes);
-
 extern const struct sp__sched_ops sp__sched_noop, sp__sched_look, sp__sched_clook, sp__sched_sstf,
 	sp__sched_deadline, sp__sched_deadline_prio, sp__sched_promote, sp__sched_strict;

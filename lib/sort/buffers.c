@@ -8,9 +8,7 @@
 #include <spindle/buffers.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "io/volume.h"
 #include "rec/collate.h"
-#include "rec/recfmt.h"
 #include "run/memory.h"
 #include "sort/result.h"
 #include "sort/splitters.h"
@@ -70,7 +68,7 @@ size_t sp_head_buffer(const struct sp_recfmt *format, const struct sp_batch *buf
 static int no_count(const struct sp_sort_opts *opts, struct sp_errinfo *err)
 {
 	return opts->count ? sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-				      "buffers hold records without their counts")
+				      "--count needs files: buffers cannot hold counts")
 			   : 0;
 }
 

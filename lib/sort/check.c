@@ -24,7 +24,6 @@
 #include "base/utf8mark.h"
 #include "flow/parts.h"
 #include "rec/collate.h"
-#include "rec/recfmt.h"
 #include "run/memory.h"
 #include "sort/plan/plan.h"
 

@@ -5,17 +5,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/minmax.h"
-#include "flow/partcut.h"
-#include "flow/scan.h"
-#include "rec/recfmt.h"
+#include "flow/parts.h"
 #include "run/memory.h"
 #include "sort/plan/plan.h"
 #include "sort/state.h"
 
 /* The start of an input shows the length of its records. */
 #define SAMPLE_BYTES 65536u
-#define PLACES 8 /* of an input larger than the memory, at which records are measured */
+#define PLACES 8 /* offsets at which records of a large input are measured */
 #define LOOK_FROM_BYTES (UINT64_C(1) << 20)
 
 /* Reads the start of an input that can be read again; returns the number of bytes. */

@@ -2,23 +2,17 @@
 /*
  * Sorts or merges named inputs into one or several outputs: scans, sorts and writes as one plan.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/clock.h"
 #include "base/err.h"
-#include "base/output_set.h"
+#include "base/outfile_impl.h"
 #include "base/utf8mark.h"
-#include "flow/scan.h"
 #include "obs/progress.h"
-#include "rec/recfmt.h"
 #include "sort/firsts.h"
 #include "sort/form/parts.h"
-#include "sort/merge/divide.h"
 #include "sort/plan/plan.h"
-#include "sort/result.h"
 #include "sort/splitters.h"
 #include "sort/state.h"
 
@@ -39,7 +33,7 @@ struct job {
 	struct sp_sort *sort;
 	struct sp__resume *resume; /* NULL: there are no checkpoints */
 	struct sp__tally skipped;  /* records of the inputs that are in the runs found */
-	uint64_t *checksums;	   /* of the inputs */
+	uint64_t *checksums;	   /* checksums of the inputs */
 	unsigned sim_file;	   /* number of the first input on a simulated machine */
 	struct sp__sort_result result;
 	struct sp__bytes counted_header; /* with the column of numbers; or empty */
@@ -366,24 +360,6 @@ static int give_output(struct job *j)
 	return rc < 0 ? rc : rc ? complete(j) : give_batches(j);
 }
 
-static void note_reads(const struct job *j, struct sp_run_stats *st)
-{
-	const char *engine = NULL;
-	struct sp__io_counters c;
-
-	if (j->parts) {
-		sp__parts_counters(j->parts, &c);
-		engine = sp__parts_engine(j->parts);
-	} else if (j->scan) {
-		sp__scan_counters(j->scan, &c);
-		engine = sp__scan_engine(j->scan);
-	}
-	if (!engine)
-		return;
-	sp__env_note_io(st, &c);
-	snprintf(st->input_engine, sizeof(st->input_engine), "%s", engine);
-}
-
 static void note(struct job *j, struct sp_sort_stats *st)
 {
 	struct sp__io_counters c;
@@ -391,7 +367,7 @@ static void note(struct job *j, struct sp_sort_stats *st)
 	if (!j->sort)
 		return;
 	sp__sort_stats(j->sort, st, j->io->device_counters);
-	note_reads(j, &st->run);
+	sp__parts_report(j->parts, j->scan, &st->run);
 	sp__result_counters(&j->result, &c);
 	sp__env_note_io(&st->run, &c);
 	if (st->prediction.seconds > 0) {

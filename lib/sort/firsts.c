@@ -2,14 +2,14 @@
 /*
  * Writes the first record of each key, in the order of the input (keep_order).
  *
- * Algorithm: a table of keys (records/distinct.h) shows whether a record is the first one with its
+ * Algorithm: a table of keys (records/distinct.c) shows whether a record is the first one with its
  * key; then it is written immediately.  When the table is full, the keys of all records are hashed,
- * which finds those that are repeated (repeated.h).  If these fit in the table, the records are
- * read again (reread.h): those whose keys are not repeated are written, and the table shows the
+ * which finds those that are repeated (repeated.c).  If these fit in the table, the records are
+ * read again (reread.c): those whose keys are not repeated are written, and the table shows the
  * first ones of the others.  For records that are all different this takes a third of the processor
  * time of the two sorts, and 8 bytes of temporary space per record; for a pipe, also space for the
  * records.  Otherwise, and for a pipe that soon repeats most keys, two sorts find the first records
- * (twosorts.h).  Records that have been written come first each time and are passed over.
+ * (twosorts.c).  Records that have been written come first each time and are passed over.
  *
  * States: seeing (the table has all keys), hashing, writing (the table has the repeated keys),
  * sorting (the sorts are open).
@@ -20,20 +20,14 @@
  * Rejected: a table as a filter while records are sorted, which is useless where keys are all
  * different; a bitmap of the places of first records after one sort: 0.7 of the time of two.
  */
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/output_set.h"
+#include "base/outfile_impl.h"
 #include "obs/progress.h"
 #include "rec/collate.h"
 #include "run/memory.h"
 #include "sort/firsts.h"
-#include "sort/records/runbuf.h"
-#include "sort/repeated.h"
-#include "sort/reread.h"
-#include "sort/result.h"
 #include "sort/state.h"
-#include "sort/twosorts.h"
 
 #define SHARE(bytes) ((bytes) / 16 * 7)
 #define SPOOL_SHARE 8
@@ -61,8 +55,8 @@ struct firsts {
 	bool agreed; /* two readings had the same keys */
 	struct sp__twosorts twosorts;
 
-	uint64_t bytes, records; /* of this reading */
-	uint64_t input_bytes;	 /* of the first one, if a spool is read again */
+	uint64_t bytes, records; /* bytes and records of this reading */
+	uint64_t input_bytes;	 /* bytes of the first reading, if a spool is read again */
 	uint64_t before;	 /* records that the full table has dropped */
 	uint64_t already;	 /* records that come again, after they have been written */
 	uint64_t passed;	 /* sum of the checksums of those that came, minus those written */
@@ -548,7 +542,7 @@ static void note(struct firsts *f, struct sp_sort_stats *st)
 		sp__twosorts_stats(&f->twosorts, st);
 	else
 		(void)!sp_sort_plan(&f->opts, &st->plan, NULL);
-	st->plan.runs = sorted ? st->plan.runs : 0; /* of the hashes are others */
+	st->plan.runs = sorted ? st->plan.runs : 0; /* the sort of the hashes has other runs */
 	sp__env_note(&f->env, &st->run, f->io->device_counters);
 	sp__reread_counters(&f->input, &c);
 	sp__env_note_io(&st->run, &c);

@@ -14,9 +14,8 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/keyhash.h"
-#include "rec/recfmt.h"
 #include "run/memory.h"
-#include "sort/repeated.h"
+#include "sort/firsts.h"
 #include "sort/state.h"
 
 #define HASH_BYTES sizeof(uint64_t)
@@ -26,7 +25,7 @@
 struct sp__hasher {
 	_Alignas(64) struct sp__bytes hashes;
 	struct sp__keybuf key;
-	uint64_t bytes; /* of the records */
+	uint64_t bytes; /* bytes of the records */
 };
 
 static size_t bloom_bytes(const struct sp__repeated *r)

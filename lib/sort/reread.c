@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the inputs of a sort with keep_order (reread.h).
+ * Reads the inputs of a sort with keep_order, or a copy of them in temporary space.
  *
  * A second reading must find the same records.  So each file is read to the length that it had
  * first, and it must not be replaced or become shorter; the caller compares the keys.  Instead of
@@ -11,10 +11,101 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/whole.h"
-#include "flow/iter.h"
-#include "rec/key.h"
-#include "sort/reread.h"
-#include "sort/sort.h"
+#include "sort/firsts.h"
+
+#define SMALL_PAGE 4096u
+#define LARGE_PAGE (64u << 10)
+#define DEPTH 16
+
+static int no_memory(struct sp__env *env)
+{
+	return sp__err(env->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+/*
+ * memory_bytes: for buffers, raised to 8 KiB; charged to the budget of env.  Returns 0 or an error,
+ * recorded.  close() is for both.
+ */
+static int spool_open(struct sp__spool *s, struct sp__env *env, size_t memory_bytes)
+{
+	struct sp__spill_opts o = sp__env_spilling(env);
+	int rc;
+
+	*s = (struct sp__spool){ .memory_bytes = sp__max(memory_bytes & ~(size_t)(SMALL_PAGE - 1),
+							 2 * (size_t)SMALL_PAGE) };
+	o.page_bytes = s->memory_bytes >= SP__WRITER_CHUNKS * LARGE_PAGE ? LARGE_PAGE : SMALL_PAGE;
+	o.direct = env->opts->direct > 0 ? SP__DIRECT_AUTO : SP__DIRECT_NEVER;
+	o.recycle_level = -1;
+	o.depth = DEPTH;
+	o.budget = &env->budget;
+	s->memory = sp__pages_alloc(s->memory_bytes, false);
+	if (!s->memory)
+		return no_memory(env);
+	sp__budget_charge(&env->budget, s->memory_bytes);
+	rc = sp__spill_open(&s->spill, &o);
+	if (rc < 0)
+		return rc;
+	if (sp__run_new(&s->run, &env->budget) < 0)
+		return no_memory(env);
+	s->writing = true;
+	return sp__runwriter_open(&s->writer, s->spill, s->run, s->memory, s->memory_bytes, NULL,
+				  NULL);
+}
+
+static int end_writing(struct sp__spool *s)
+{
+	int rc = s->writing ? sp__runwriter_finish(&s->writer) : 0;
+
+	if (s->writing)
+		sp__runwriter_close(&s->writer);
+	s->writing = false;
+	return rc;
+}
+
+static void end_reading(struct sp__spool *s)
+{
+	if (s->reading)
+		sp__runread_close(&s->reader);
+	s->reading = false;
+}
+
+static void spool_close(struct sp__spool *s, struct sp__env *env)
+{
+	end_reading(s);
+	if (s->writing)
+		sp__runwriter_close(&s->writer);
+	sp__run_free(s->run);
+	sp__spill_close(s->spill);
+	if (s->memory)
+		sp__budget_credit(&env->budget, s->memory_bytes);
+	sp__pages_free(s->memory, s->memory_bytes);
+	*s = (struct sp__spool){ 0 };
+}
+
+int sp__spool_put(struct sp__spool *s, const char *data, size_t bytes)
+{
+	s->bytes += bytes;
+	return sp__runwriter_put(&s->writer, data, bytes);
+}
+
+/* Starts a reading at the first record. */
+static int spool_read(struct sp__spool *s, const struct sp_recfmt *format)
+{
+	int rc = end_writing(s);
+
+	end_reading(s);
+	if (rc < 0)
+		return rc;
+	sp__runread_open(&s->reader, s->spill, s->run, format, false, s->memory, s->memory_bytes);
+	s->reading = true;
+	return 0;
+}
+
+/* Returns SP_READY with a batch of whole records, SP_END, or an error. */
+static int spool_next(struct sp__spool *s, struct sp_batch *batch)
+{
+	return sp__runread_next(&s->reader, batch);
+}
 
 static bool is_given(const char *name)
 {
@@ -69,7 +160,7 @@ static void close_scan(struct sp__reread *s)
 void sp__reread_close(struct sp__reread *s)
 {
 	close_scan(s);
-	sp__spool_close(&s->spool, s->env);
+	spool_close(&s->spool, s->env);
 	sp__bytes_release(&s->header, NULL);
 	free(s->inputs);
 	free(s->lengths);
@@ -126,7 +217,7 @@ int sp__reread_spool(struct sp__reread *s, size_t memory_bytes)
 	if (sp__bytes_set(&s->header, header.data, header.bytes, NULL))
 		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
 	s->again = true;
-	return sp__spool_open(&s->spool, s->env, memory_bytes);
+	return spool_open(&s->spool, s->env, memory_bytes);
 }
 
 void sp__reread_header(const struct sp__reread *s, struct sp_batch *header)
@@ -145,7 +236,7 @@ int sp__reread_scan(struct sp__reread *s)
 	s->again |= s->scan != NULL;
 	close_scan(s);
 	if (s->spool.spill)
-		return sp__spool_read(&s->spool, &o.format);
+		return spool_read(&s->spool, &o.format);
 	rc = s->again ? go_back(s) : 0;
 	return rc ? rc : sp__scan_open(&s->scan, &o);
 }
@@ -154,7 +245,7 @@ int sp__reread_next(struct sp__reread *s, struct sp_batch *batch)
 {
 	struct sp__iter it = { s->scan, sp__scan_next };
 
-	return s->scan ? sp__iter_next(&it, &s->waits, batch) : sp__spool_next(&s->spool, batch);
+	return s->scan ? sp__iter_next(&it, &s->waits, batch) : spool_next(&s->spool, batch);
 }
 
 uint64_t sp__reread_owed(const struct sp__reread *s)

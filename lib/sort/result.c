@@ -20,9 +20,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/outfile_impl.h"
-#include "base/output_set.h"
 #include "base/whole.h"
-#include "io/volume.h"
 #include "rec/collate.h"
 #include "sort/result.h"
 #include "sort/splitters.h"

@@ -9,8 +9,6 @@
 
 #include <sys/stat.h>
 #include <spindle/outfile.h>
-#include <spindle/sort.h>
-#include "io/wstream.h"
 #include "sort/merge/ranges.h"
 
 struct sp__sort_result {
@@ -21,13 +19,13 @@ struct sp__sort_result {
 		*staging;   /* directory of the single output until it is complete, or NULL */
 	const char *staged; /* its name there */
 
-	struct sp_outfile **files; /* of each part; NULL: the caller's descriptor */
+	struct sp_outfile **files; /* file of each part; NULL: the caller's descriptor */
 	size_t nfiles;		   /* 0: not prepared */
 	size_t at;		   /* the part being written */
 	size_t header_bytes;
-	struct sp__bytes header; /* of each part */
+	struct sp__bytes header; /* header of each part */
 	struct sp__wstream_opts writing;
-	struct sp__wstream *stream;  /* of this part */
+	struct sp__wstream *stream;  /* stream of this part */
 	struct sp__io_counters done; /* of closed streams */
 };
 

@@ -36,7 +36,6 @@
 #include "base/whole.h"
 #include "flow/scan.h"
 #include "rec/key.h"
-#include "rec/recfmt.h"
 #include "sort/sort.h"
 #include "sort/splitters.h"
 
@@ -50,20 +49,20 @@
 #define READS_AHEAD 128
 
 struct range {
-	uint64_t from, to; /* of the records of an input */
+	uint64_t from, to; /* offsets of the records of an input */
 };
 
 struct sampler {
 	struct sp_sort_opts opts;
 	const struct sp_sort_io *io;
 	struct sp_errinfo *err;
-	struct sp__budget *budget; /* of the splitters */
+	struct sp__budget *budget; /* budget of the splitters */
 	struct range *ranges;
 	uint64_t total;	  /* in all ranges */
 	uint64_t strata;  /* number of strata */
 	uint64_t stratum; /* bytes of one stratum, at least 1 */
 	struct sp__sorter sorter;
-	uint64_t weights; /* of the records put */
+	uint64_t weights; /* sum of the weights of the records put */
 
 	/* The current input: */
 	const char *name;

@@ -32,7 +32,7 @@
  * equal the bytes put (flow/scan.h).  Afterwards, the bytes written must equal those returned.
  *
  * In addition, each merge of runs must write as many records as its inputs have, and the final
- * merge must start with as many as were read.  With --top only these numbers are checked, since a
+ * merge must start with as many as were read.  With --limit only these numbers are checked, since a
  * merge that is cut off does not read the rest.
  */
 struct sp__balance {

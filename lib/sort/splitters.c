@@ -20,10 +20,8 @@
 #include "base/err.h"
 #include "flow/scan.h"
 #include "rec/collate.h"
-#include "rec/key.h"
-#include "rec/recfmt.h"
 #include "run/memory.h"
-#include "sort/merge/group.h"
+#include "sort/merge/sequence.h"
 #include "sort/splitters.h"
 
 int sp__splitters_new(struct sp_splitters **splitters, const struct sp_sort_opts *opts,

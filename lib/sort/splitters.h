@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <spindle/batch.h>
 #include <spindle/split.h>
 #include "base/mem.h"
 

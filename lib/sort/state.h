@@ -10,8 +10,7 @@
 #pragma once
 
 #include "flow/iter.h"
-#include "sort/merge/output.h"
-#include "sort/resume/resume.h"
+#include "sort/merge/merging.h"
 #include "sort/sort.h"
 
 enum sp__sort_state {

@@ -1,18 +1,107 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps the first record of each key, in the order of the input (twosorts.h).
+ * Keeps the first record of each key, in the order of the input.
  *
- * Algorithm: records get a number (numbering.h) and are sorted by key, which keeps the lowest
+ * Algorithm: records get a number (firsts.h) and are sorted by key, which keeps the lowest
  * number of each key.  These are sorted by number.  Both sorts have a record format of their own,
  * and the keys of the first are found behind the number.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "rec/key.h"
 #include "run/memory.h"
-#include "sort/twosorts.h"
+#include "sort/firsts.h"
 #include "sort/state.h"
+
+#define DIGIT_BITS 6u
+#define TOGETHER ((size_t)64 << 10) /* bytes of records put at once */
+
+/* What one thread of a sort has numbered, in a cache line of its own. */
+struct sp__numberer {
+	_Alignas(64) struct sp__bytes records;
+};
+
+/* Threads that number the records of parts, for sp__sort_put_parts(). */
+struct sp__numberers {
+	const struct sp__numbering *numbering;
+	struct sp__parts *parts;
+	sp__tell_fn *tell; /* called as parts are begun */
+	void *arg;
+	unsigned n;			/* this and the following: by numberers_open() */
+	struct sp__numberer *numberers; /* owned */
+};
+
+static void numbering_init(struct sp__numbering *n, const struct sp_recfmt *format)
+{
+	const bool csv = format->kind == SP_REC_CSV;
+	const unsigned char separator = csv ? (unsigned char)format->separator : 0;
+
+	/* No digit is the separator, which would end the number. */
+	*n = (struct sp__numbering){
+		.format = *format,
+		.head = SP__NUMBER_BYTES + csv,
+		.digit = (char)(separator < 0x80 || separator >= 0xC0 ? 0x80 : 0xC0)
+	};
+}
+
+/* Writes a number with its separator. */
+static void sp__number(const struct sp__numbering *n, char *to, uint64_t number)
+{
+	for (unsigned i = SP__NUMBER_BYTES; i-- > 0; number >>= DIGIT_BITS)
+		to[i] = (char)((unsigned char)n->digit | (number & ((1u << DIGIT_BITS) - 1)));
+	if (n->head > SP__NUMBER_BYTES)
+		to[SP__NUMBER_BYTES] = n->format.separator;
+}
+
+/* Is a function sp__sort_encode_fn (sort.h) of the numberers. */
+static int number_batch(void *numberers, unsigned worker, struct sp__part *part,
+			struct sp_batch *from, struct sp_batch *records)
+{
+	const struct sp__numberers *all = numberers;
+	const struct sp__numbering *n = all->numbering;
+	struct sp__numberer *w = &all->numberers[worker];
+	const char *at = from->data, *end = at + from->bytes, *next;
+	uint64_t place = part->before + sp__part_at(part, from);
+
+	if (!worker && place == part->before)
+		all->tell(all->arg, sp__parts_bytes(all->parts));
+	for (w->records.bytes = 0; at < end && w->records.bytes < TOGETHER; at = next) {
+		size_t bytes;
+		char *to;
+
+		next = sp__rec_end(&n->format, at, (size_t)(end - at));
+		bytes = (size_t)(next - at);
+		if (sp__bytes_reserve(&w->records, w->records.bytes + n->head + bytes, NULL))
+			return sp__err(&part->err, -ENOMEM, "allocate", NULL, -1);
+		to = w->records.data + w->records.bytes;
+		sp__number(n, to, place);
+		memcpy(to + n->head, at, bytes);
+		w->records.bytes += n->head + bytes;
+		place += bytes;
+	}
+	*from = (struct sp_batch){ at, (size_t)(end - at) };
+	*records = (struct sp_batch){ w->records.data, w->records.bytes };
+	return 0;
+}
+
+/* The other members must be set.  Returns 0 or -ENOMEM. */
+static int numberers_open(struct sp__numberers *all, unsigned threads)
+{
+	const size_t bytes = threads * sizeof(*all->numberers);
+
+	all->n = threads;
+	all->numberers = aligned_alloc(_Alignof(struct sp__numberer), bytes);
+	if (all->numberers)
+		memset(all->numberers, 0, bytes);
+	return all->numberers ? 0 : -ENOMEM;
+}
+
+static void numberers_close(struct sp__numberers *all)
+{
+	for (unsigned i = 0; all->numberers && i < all->n; i++)
+		sp__bytes_release(&all->numberers[i].records, NULL);
+	free(all->numberers);
+}
 
 /* Returns the options of a sort of numbered records. */
 static struct sp_sort_opts sort_options(const struct sp__twosorts *n)
@@ -36,7 +125,7 @@ int sp__twosorts_open(struct sp__twosorts *n, const struct sp_sort_opts *opts, s
 	*n = (struct sp__twosorts){
 		.opts = opts, .share = share, .err = err, .format = opts->format
 	};
-	sp__numbering_init(&n->numbering, &opts->format);
+	numbering_init(&n->numbering, &opts->format);
 	if (n->format.kind == SP_REC_FIXED)
 		n->format.fixed_bytes += n->numbering.head;
 	n->keys = sp__keyset_behind(opts->keys, n->numbering.head);
@@ -84,12 +173,12 @@ int sp__twosorts_put_parts(struct sp__twosorts *n, struct sp__parts *parts, uint
 			   sp__tell_fn *tell, void *arg)
 {
 	struct sp__numberers all = { &n->numbering, parts, tell, arg, 0, NULL };
-	int rc = sp__numberers_open(&all, sp__threads(n->opts->run.parallel));
+	int rc = numberers_open(&all, sp__threads(n->opts->run.parallel));
 
 	if (rc)
 		return sp__err(n->err, rc, "allocate", NULL, -1);
-	rc = sp__sort_put_parts(n->by_key.sort, parts, input_bytes, sp__number_batch, &all);
-	sp__numberers_close(&all);
+	rc = sp__sort_put_parts(n->by_key.sort, parts, input_bytes, number_batch, &all);
+	numberers_close(&all);
 	return rc;
 }
 

@@ -29,7 +29,7 @@ struct sp__chunkread {
 	unsigned nchunks, head, in_flight;
 	bool begun, pinned;
 	size_t asked; /* pages */
-	uint64_t sum; /* of the hashes, for verifying */
+	uint64_t sum; /* sum of the hashes, for verifying */
 	int error;
 };
 

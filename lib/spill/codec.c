@@ -15,8 +15,8 @@
  * so it gains nothing.
  */
 #include <limits.h>
-#include <stdlib.h>
 #include <lz4.h>
+#include <stdlib.h>
 #include <zstd.h>
 #include "base/loaded.h"
 #include "spill/codec.h"

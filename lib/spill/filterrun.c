@@ -1,19 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes and reads runs through the pipes of a compression program.
+ * Writes and reads runs through the pipes of a compression program, a child process.
  */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <spindle/batch.h>
+#include "base/child.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/whole.h"
-#include "spill/filterrun.h"
-#include "spill/store.h"
+#include "spill/writer.h"
+
+int sp__filter_start(struct sp__filter *filter, const char *program, bool unpack, int in_fd,
+		     int out_fd, struct sp_errinfo *err)
+{
+	const char *argv[] = { program, unpack ? "-d" : NULL, NULL };
+	const struct sp__child_opts o = { .argv = argv, .fd = { in_fd, out_fd, -1 } };
+	int rc;
+
+	*filter = (struct sp__filter){ .program = program, .unpack = unpack };
+	rc = sp__child_start(&filter->pid, &o);
+	if (!rc)
+		return 0;
+	filter->pid = 0;
+	return sp__err(err, rc, "execute", program, -1);
+}
+
+static int reap(struct sp__filter *f, int *status)
+{
+	pid_t pid = f->pid;
+
+	f->pid = 0;
+	return sp__child_wait(pid, status);
+}
+
+/* Reports a failure like sp__filter_wait(), for a failure that the exit status hides. */
+static int filter_failed(const struct sp__filter *filter, struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_ECHILD, "wait", filter->program, -1, "[-d] terminated abnormally");
+}
+
+int sp__filter_wait(struct sp__filter *filter, struct sp_errinfo *err)
+{
+	int status, rc;
+
+	if (!filter->pid)
+		return 0;
+	rc = reap(filter, &status);
+	if (rc < 0)
+		return sp__errf(err, rc, "wait", filter->program, -1, "waiting for %s [-d]",
+				filter->program);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	return filter_failed(filter, err);
+}
+
+void sp__filter_stop(struct sp__filter *filter)
+{
+	int status;
+
+	if (!filter->pid)
+		return;
+	kill(filter->pid, SIGTERM);
+	(void)reap(filter, &status);
+}
 
 /* Larger than the default: fewer context switches between us and the program. */
 #define PIPE_BYTES (256 << 10)
@@ -54,7 +110,7 @@ static int start_packing(struct sp__packer *p, const char *program, const struct
 	return rc;
 }
 
-/* As in GNU sort, a program that cannot be run is reported and not used. */
+/* A program that cannot be run is reported and not used, as in GNU sort. */
 int sp__packer_open(struct sp__packer *p, struct sp__spill *spill, struct sp__run *run,
 		    const char *dir)
 {
@@ -103,7 +159,7 @@ static int left_early(struct sp__packer *p, struct sp_errinfo *err)
 
 	close(p->fd);
 	rc = sp__filter_wait(&p->child, err);
-	return rc < 0 ? rc : sp__filter_failed(&p->child, err);
+	return rc < 0 ? rc : filter_failed(&p->child, err);
 }
 
 int sp__packer_write(struct sp__packer *p, struct sp__spill *spill, const void *data, size_t bytes)
@@ -248,7 +304,7 @@ static ssize_t read_up_to(struct sp__unpackers *u, struct source *src, size_t by
 static int differs(struct sp__unpackers *u)
 {
 	return sp__errf(u->spill->opts.err, SP_ECORRUPT, "read", u->spill->opts.program, -1,
-			"[-d] gave back other data than was written");
+			"[-d] returned other data than was written");
 }
 
 static void close_pipe(struct sp__unpackers *u, struct source *src)

@@ -22,7 +22,7 @@
 #include "base/bisect.h"
 #include "base/minmax.h"
 #include "dev/geometry.h"
-#include "spill/place_impl.h"
+#include "spill/place.h"
 
 /* Number of chunks tried, by ascending angle, to find one within reach. */
 #define LOOK 24

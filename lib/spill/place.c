@@ -30,7 +30,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "dev/geometry.h"
-#include "spill/place_impl.h"
+#include "spill/place.h"
 
 #define NONE UINT32_MAX
 
@@ -83,11 +83,11 @@ int sp__place_new(struct sp__place **place, const struct sp__place_opts *opts,
 	sp_geometry_info(opts->geometry, &info);
 	if (!info.tracks)
 		return sp__errf(err, SP_EUNSUP, "place", info.device, -1,
-				"the device has no tracks to place runs on");
+				"no tracks of the device are known, on which runs could be placed");
 	if (opts->page_bytes % info.block_bytes)
 		return sp__errf(err, SP_EUNSUP, "place", info.device, -1,
-				"pages of %u bytes are no whole blocks of %u", opts->page_bytes,
-				info.block_bytes);
+				"pages of %u bytes are not a multiple of blocks of %u bytes",
+				opts->page_bytes, info.block_bytes);
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <spindle/api.h>
 
 #define SP__LASTKEY_MAX 127 /* maximum length in struct sp__lastkey */
 
@@ -45,9 +46,10 @@ struct sp__run {
 	uint64_t bytes;
 	uint64_t records;
 	size_t largest;	     /* bytes of its largest record, if that is larger than a page; or 0 */
-	uint64_t long_bytes; /* of all records larger than a page */
+	uint64_t long_bytes; /* bytes of all records larger than a page */
 	unsigned level;	     /* 0: initial; merges add one */
-	uint64_t begin;	     /* of the writer's owner: where its records begin in the input */
+	uint64_t
+		begin; /* offset in the input where its records begin; the writer's owner sets it */
 	uint64_t units;
 	uint64_t spare_unit; /* allocated ahead: first unit in the file, and their number */
 	uint32_t spare_units;
@@ -106,3 +108,13 @@ static inline size_t sp__run_span_pages(const struct sp__run_span *span, uint32_
 
 /* Returns the extent that holds a unit of the run. */
 const struct sp__extent *sp__run_extent(const struct sp__run *run, uint64_t unit);
+
+/*
+ * The description of a run as bytes, for a run that outlives the process.  The format is valid for
+ * this machine and this version of the library.
+ */
+/* Returns the image of a run that has been written; the caller frees it.  NULL: out of memory. */
+char *sp__run_image(const struct sp__run *run, size_t *bytes);
+/* Restores the run, in the file of that number.  Returns 0, -EINVAL: not an image, or -ENOMEM. */
+SP_MUST_CHECK int sp__run_from_image(struct sp__run **run, struct sp__budget *budget, uint32_t file,
+				     const char *image, size_t bytes);

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocates space in one temporary file, in units.  Free units are reused lowest address first; the
- * file grows only when there are none.
+ * Measures the regions of files, and allocates space in one temporary file, in units.  Free units
+ * are reused lowest address first; the file grows only when there are none.
  */
 #pragma once
 
 #include <stdint.h>
+
+/* The fragmentation of a file on its device (FS_IOC_FIEMAP). */
+struct sp__regions {
+	uint64_t count;	   /* maximal contiguous regions; 0: unknown or empty */
+	double mean_bytes; /* 0 if count is 0 */
+};
+
+/*
+ * Measures a file and never fails: if the file system does not support it, the values are unknown.
+ * sync: flushes delayed allocation first.
+ */
+void sp__fiemap_regions(int fd, int sync, struct sp__regions *regions);
 
 struct sp__space {
 	uint64_t end;	   /* size of the file in units */

@@ -24,8 +24,15 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 #include "base/array.h"
+#include "base/enum.h"
 #include "base/err.h"
 #include "spill/store.h"
+
+SP__ENUM_TABLE(sp_placement, { "contiguous", SP_PLACE_CONTIGUOUS }, { "track", SP_PLACE_TRACK },
+	       { "auto", SP_PLACE_AUTO }, { "semiseq", SP_PLACE_SEMISEQ },
+	       { "mems", SP_PLACE_MEMS })
+SP__ENUM_TABLE(sp_spill_compression, { "lz4", SP_SPILL_LZ4 }, { "zstd", SP_SPILL_ZSTD },
+	       { "none", SP_SPILL_RAW })
 
 #define BLOCK 4096u
 /* Runs of at least this many extents allocate this share of their length ahead. */

@@ -14,12 +14,9 @@
  */
 #pragma once
 
-#include <spindle/geometry.h>
-#include <spindle/spill.h>
 #include "base/mem.h"
 #include "io/queue.h"
 #include "spill/place.h"
-#include "spill/run.h"
 #include "spill/space.h"
 
 struct sp__spill_opts {
@@ -31,7 +28,7 @@ struct sp__spill_opts {
 	int recycle_level; /* space of runs up to this level is reused; -1: none */
 	enum sp_spill_compression codec;
 	bool pack_beside;    /* in a thread of its own while the writer continues */
-	const char *program; /* NULL; else each run is a file written by it (filterrun.h) */
+	const char *program; /* NULL; else each run is a file written by it (writer.h) */
 	unsigned depth;
 	void *pool; /* memory that all requests use (registered), or NULL */
 	size_t pool_bytes;
@@ -53,7 +50,7 @@ struct sp__spill_opts {
 	 * pages have no checksums, and readers get no data.
 	 */
 	bool hollow;
-	enum sp__sim_area area; /* of a hollow store's files */
+	enum sp__sim_area area; /* area of a hollow store's files */
 	uint64_t file_bytes;	/* their length at first; 0: they grow */
 	bool apart;		/* on the device each run is a file of its own, until it ends */
 	const char *block;	/* a block device instead of files; or NULL */
@@ -79,7 +76,7 @@ struct sp__spill_file {
 	uint64_t reserved_bytes; /* end of the reserved space, see store.c */
 };
 
-/* Writes whose device time is known (speed.c). */
+/* Writes whose device time is known (submit.c). */
 struct sp__spill_timing {
 	uint64_t ns, bytes;
 	uint64_t last_ns; /* end of the requests reaped last, */
@@ -94,7 +91,7 @@ struct sp__spill {
 	size_t nfiles, next_file;
 	size_t first_file;	     /* first file for new runs */
 	struct sp__queue *queue;     /* NULL with a program, and after a failure */
-	const char *engine;	     /* of other threads' requests; NULL: there were none */
+	const char *engine;	     /* engine of other threads' requests; NULL: there were none */
 	unsigned group_shift;	     /* group size of later runs: see run.h */
 	int broken;		     /* the queue's failure; nothing is outstanding */
 	struct sp__io_counters past; /* through pipes, or queues that are closed */
@@ -184,10 +181,7 @@ int sp__spill_reap(struct sp__spill *s, size_t min);
 /* Waits until there is something to reap, with the rules of sp__queue_wait(). */
 SP_MUST_CHECK int sp__spill_wait(struct sp__spill *s, int64_t timeout_ns);
 
-/* speed.c */
-/* Records that requests have been reaped in a wait of this duration. */
-void sp__spill_time_reap(struct sp__spill *s, struct sp__request *const *done, size_t n,
-			 uint64_t took_ns);
+/* submit.c: speed */
 /* Returns t of Zhang & Larson for writes so far, in seconds per byte; 0: unknown. */
 double sp__spill_write_s(const struct sp__spill *s);
 /*

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/minmax.h"
 #include "spill/codec.h"
 #include "spill/writer.h"
 

@@ -15,6 +15,7 @@
 	S(double, exp, (double x), (x))                                                            \
 	S(double, exp2, (double x), (x))                                                           \
 	S(double, expm1, (double x), (x))                                                          \
+	S(double, fma, (double x, double y, double z), (x, y, z))                                  \
 	S(double, floor, (double x), (x))                                                          \
 	S(double, fmod, (double x, double y), (x, y))                                              \
 	S(double, frexp, (double x, int *exponent), (x, exponent))                                 \

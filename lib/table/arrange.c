@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the columns that share cells, and makes the layout.
+ * Makes the layout that a user chooses, and creates tables without data.
  */
 #include <stdlib.h>
+#include <spindle/tablerun.h>
 #include "base/err.h"
+#include "columns/schema_text.h"
+#include "run/volume_spec.h"
 #include "table/arrange.h"
-#include "table/schema/names.h"
 
 /* Finds the columns of the lists that share cells. */
-static int find_together(const struct sp__table_schema *schema, const struct sp_table_load_opts *o,
+static int find_together(const struct sp__schema *schema, const struct sp_table_load_opts *o,
 			 const char *path, uint32_t *together, struct sp_errinfo *err)
 {
 	int rc = 0;
@@ -54,34 +56,96 @@ static int choose(const struct sp__cost_asked *asked, const struct sp_table_load
 		       : sp__err(err, -ENOMEM, "allocate", NULL, -1);
 }
 
-int sp__table_arrange(struct sp__table_layout *layout, struct sp__lanemap **lanemap,
-		      const struct sp__cost_asked *asked, const struct sp_table_load_opts *o,
-		      struct sp_errinfo *err)
+int sp__table_arrange(struct sp__tablefile *f, const struct sp__cost_asked *asked,
+		      struct sp__schema *schema, const struct sp_run_opts *run,
+		      const struct sp_table_load_opts *o, struct sp_errinfo *err)
 {
 	const bool lanes = o->placing.how == SP_PLACE_SEMISEQ || o->placing.how == SP_PLACE_MEMS;
 	struct sp__cost_choice choice = { o->layout, NULL, lanes };
-	struct sp__cost_platform p = { 0 };
-	const struct sp__cost_question q = { .schema = asked->schema,
+	struct sp__platform p = { 0 };
+	const struct sp__cost_question q = { .schema = schema,
 					     .platform = &p,
 					     .cell_bytes = o->cell_bytes,
 					     .page_records = o->page_records,
 					     .placing = o->placing,
 					     .name = asked->name };
+	struct sp__table_layout layout = { 0 };
+	struct sp__lanemap *lanemap = NULL;
 	int rc = choose(asked, o, &choice, err);
 
 	if (!rc)
-		rc = sp__cost_platform_open(&p, &o->run, err);
+		rc = sp__platform_open(&p, &o->run, err);
 	if (!rc)
-		rc = sp__cost_make_layout(layout, lanemap, &q, &choice, err);
-	sp__cost_platform_close(&p);
+		rc = sp__cost_make_layout(&layout, &lanemap, &q, &choice, err);
+	sp__platform_close(&p);
 	free(choice.together);
-	return rc;
-}
-
-void sp__table_arranged_free(struct sp__table_layout *layout, struct sp__lanemap *lanemap)
-{
-	sp__layout_free(layout);
+	if (!rc)
+		rc = sp__tablefile_create(f, asked->name, run, schema, &layout, &lanemap,
+					  o->placing.volume_names, err);
+	sp__layout_free(&layout);
 	if (lanemap)
 		sp__lanemap_free(lanemap);
 	free(lanemap);
+	return rc;
+}
+
+static int check_options(const char *table, uint64_t records, const struct sp_table_load_opts *o,
+			 struct sp_errinfo *err)
+{
+	if (!o->schema)
+		return sp__errf(err, SP_ESYNTAX, "create", table, -1,
+				"a table without data needs a schema");
+	if (records > SP__TABLE_RECORDS_MAX)
+		return sp__errf(err, SP_ESYNTAX, "create", table, -1,
+				"a table has at most %llu records",
+				(unsigned long long)SP__TABLE_RECORDS_MAX);
+	if (o->placing.volume_names)
+		return sp__errf(err, SP_EUNSUP, "create", table, -1,
+				"a table without data is one file: give the number of volumes, not "
+				"their names");
+	if (!sp__volume_spec_simulated(&o->run))
+		return sp__errf(
+			err, SP_EUNSUP, "create", table, -1,
+			"a table without data needs a simulated volume (--volume=sim:MODEL)");
+	return 0;
+}
+
+static int create(struct sp__tablefile *f, const char *path, struct sp__schema *schema,
+		  uint64_t records, const struct sp_table_load_opts *o, struct sp_errinfo *err)
+{
+	const struct sp__cost_asked asked = { .name = path,
+					      .schema = schema,
+					      .records = records,
+					      .cell_bytes = o->cell_bytes,
+					      .page_records = o->page_records };
+	int rc = sp__table_arrange(f, &asked, schema, &o->run, o, err);
+
+	if (!rc)
+		rc = sp__tablefile_leave_blank(f, records, err);
+	if (!rc)
+		rc = sp__tablefile_commit(f, err);
+	return rc ? rc : sp__tablefile_publish(f, err);
+}
+
+int sp_table_create(const char *table, uint64_t records, const struct sp_table_load_opts *opts,
+		    struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp__schema schema = { 0 };
+	struct sp__tablefile file = { 0 };
+	int rc, closed = 0;
+
+	err = err ? err : &own;
+	rc = check_options(table, records, opts, err);
+	if (!rc)
+		rc = sp__schema_file_read(&schema, opts->schema, err);
+	for (uint32_t i = 0; i < schema.n; i++)
+		schema.columns[i].bounds = sp__column_type_bounded(&schema.columns[i].type);
+	schema.style.separator = '\t';
+	if (!rc)
+		rc = create(&file, table, &schema, records, opts, err);
+	if (file.path)
+		closed = sp__tablefile_close(&file);
+	sp__schema_free(&schema);
+	return rc ? rc : closed;
 }

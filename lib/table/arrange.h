@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the layout that a user chooses for a table.
+ * Creates tables in the layout that a user chooses.
  */
 #pragma once
 
 #include <spindle/table.h>
 #include "table/cost/ask.h"
+#include "table/file/file.h"
 
 /*
- * Makes the layout of a table, and its placement of lanes; *lanemap is NULL at first, and
- * stays so if cells are contiguous; allocated.  asked: its schema, and for SP_TABLE_AUTO what the
- * choice needs.  Returns 0; SP_ESYNTAX if an option is wrong; SP_EUNSUP if a record exceeds a cell;
- * an error of sp_table_compare(); or -ENOMEM.  The caller frees layout and placement in any case.
+ * Creates a table in the file asked->name.  asked: for SP_TABLE_AUTO, what the choice of a layout
+ * needs.  schema: that of asked; it moves to the file, or stays if an error comes first.  run: of
+ * the file's environment.  Returns 0; SP_ESYNTAX if an option is wrong; SP_EUNSUP if a record
+ * exceeds a cell; an error of sp_table_compare() or sp__tablefile_create(); or -ENOMEM.
  */
-SP_MUST_CHECK int sp__table_arrange(struct sp__table_layout *layout, struct sp__lanemap **lanemap,
-				    const struct sp__cost_asked *asked,
+SP_MUST_CHECK int sp__table_arrange(struct sp__tablefile *f, const struct sp__cost_asked *asked,
+				    struct sp__schema *schema, const struct sp_run_opts *run,
 				    const struct sp_table_load_opts *o, struct sp_errinfo *err);
-/* Frees both. */
-void sp__table_arranged_free(struct sp__table_layout *layout, struct sp__lanemap *lanemap);

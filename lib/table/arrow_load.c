@@ -10,13 +10,13 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
+#include "columns/arrow_import.h"
 #include "run/memory.h"
 #include "table/arrange.h"
-#include "table/arrow/import.h"
 #include "table/write/writer.h"
 
 #define UNKNOWN_RECORDS 1000000 /* for the choice of a layout */
-#define BATCH_BYTES 1024	/* of a batch without records */
+#define BATCH_BYTES 1024	/* memory of a batch without records */
 #define PORTION 4096		/* records that are converted together */
 
 struct arrow_load {
@@ -26,21 +26,19 @@ struct arrow_load {
 	struct sp_errinfo *err;
 	struct ArrowArrayStream *stream;
 	struct sp__import import;
-	struct sp__table_schema schema;
+	struct sp__schema schema;
 	struct sp__tablefile file;
 	struct sp__tablewriter writer;
 	uint64_t records;
 	struct ArrowArray *held; /* all batches so far, nheld, or none */
 	size_t nheld, capacity;
-	uint64_t held_bytes, max_held_bytes; /* as converted */
+	uint64_t held_bytes, max_held_bytes; /* bytes of the held batches, as converted */
 	bool released;			     /* a batch is no longer held */
 };
 
 static int create(struct arrow_load *l)
 {
 	const struct sp_run_opts *run = &l->opts->run;
-	struct sp__table_layout layout = { 0 };
-	struct sp__lanemap *lanemap = NULL;
 	const struct sp__cost_asked asked = { .name = l->path,
 					      .schema = &l->schema,
 					      .records = UNKNOWN_RECORDS,
@@ -48,22 +46,16 @@ static int create(struct arrow_load *l)
 					      .page_records = l->opts->page_records };
 	int rc = sp__import_schema(&l->import, &l->schema, l->err);
 
-	if (!rc && sp__table_schema_repeated(&l->schema) >= 0)
+	if (!rc && sp__schema_repeated(&l->schema) >= 0)
 		rc = sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
 			      "two columns have the name '%.64s'",
-			      l->schema.columns[sp__table_schema_repeated(&l->schema)].name);
+			      l->schema.columns[sp__schema_repeated(&l->schema)].name);
 	if (rc)
 		return rc;
-	l->schema.style = (struct sp__table_style){ .format = SP_TABLE_CSV,
-						    .separator = ',',
-						    .header = true };
-	rc = sp__table_arrange(&layout, &lanemap, &asked, l->opts, l->err);
-	if (rc) {
-		sp__table_arranged_free(&layout, lanemap);
-		return rc;
-	}
-	rc = sp__tablefile_create(&l->file, l->path, run, &l->schema, &layout, &lanemap,
-				  l->opts->placing.volume_names, l->err);
+	l->schema.style = (struct sp__columns_style){ .format = SP_REC_CSV,
+						      .separator = ',',
+						      .header = true };
+	rc = sp__table_arrange(&l->file, &asked, &l->schema, run, l->opts, l->err);
 	return rc ? rc
 		  : sp__tablewriter_open(&l->writer, &l->file,
 					 sp__working_memory(run, run->memory_bytes) / 3, l->err);
@@ -77,8 +69,8 @@ static int discard(struct arrow_load *l)
 	sp__tablewriter_close(&l->writer);
 	if (l->file.creating)
 		rc = sp__tablefile_close(&l->file);
-	sp__table_schema_free(&l->schema);
-	l->file = (struct sp__tablefile){ .fd = -1 };
+	sp__schema_free(&l->schema);
+	l->file = (struct sp__tablefile){ 0 };
 	l->writer = (struct sp__tablewriter){ 0 };
 	l->records = 0;
 	return rc;
@@ -212,8 +204,7 @@ int sp_table_load_arrow(const char *path, struct ArrowArrayStream *stream,
 				.stats = stats ? stats : &unused,
 				.err = err ? err : &own,
 				.stream = stream,
-				.max_held_bytes = opts->run.memory_bytes / 4,
-				.file = { .fd = -1 } };
+				.max_held_bytes = opts->run.memory_bytes / 4 };
 	int rc, closed;
 
 	*l.stats = (struct sp_table_stats){ 0 };

@@ -12,12 +12,11 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/file/directory.h"
-#include "table/file/tombstones.h"
-#include "table/layout/runs.h"
+#include "table/layout/layout.h"
 #include "table/state.h"
 
 #define RUN_BYTES (1 << 18)
-#define BITS_BYTES 4096 /* of tombstones */
+#define BITS_BYTES 4096 /* bytes of tombstones that are read together */
 
 struct check {
 	struct sp_table *table;
@@ -27,7 +26,7 @@ struct check {
 	struct sp_table_check_result *result;
 	struct sp_errinfo *err;
 	uint8_t *cells;	 /* a run */
-	uint8_t *rows;	 /* of the directory, in the window; */
+	uint8_t *rows;	 /* rows of the directory in the window; */
 	bool rows_known; /* false: they cannot be read */
 	uint64_t first_row;
 	/* The texts that are checked. */
@@ -142,7 +141,7 @@ static uint32_t check_bounds(const struct check *c, uint32_t column, const uint8
 static uint32_t check_codes(const struct check *c, uint32_t column, const uint8_t *cell,
 			    uint32_t records)
 {
-	const struct sp__table_column *t = &c->file->schema.columns[column];
+	const struct sp__column *t = &c->file->schema.columns[column];
 	const struct sp__column_place *p = &c->file->layout.places[column];
 
 	for (uint32_t i = 0; i < records; i++) {
@@ -163,7 +162,7 @@ static int check_values(struct check *c, uint32_t group, const uint8_t *data, ui
 
 	for (uint32_t k = 0; !rc && k < g->ncolumns; k++) {
 		const uint32_t column = g->columns[k];
-		const struct sp__table_column *t = &c->file->schema.columns[column];
+		const struct sp__column *t = &c->file->schema.columns[column];
 		uint32_t i = records;
 		const char *reason = "the value is not within the bounds of the directory";
 
@@ -172,7 +171,7 @@ static int check_values(struct check *c, uint32_t group, const uint8_t *data, ui
 			reason = "the end of the text contradicts the one before, or the directory";
 		} else if (t->type.kind == 'w') {
 			i = check_codes(c, column, data, records);
-			reason = "the dictionary has no such word";
+			reason = "a value has a number that the dictionary does not have";
 		} else if (t->bounds && c->rows_known) {
 			i = check_bounds(c, column, data, first, records);
 		}

@@ -7,32 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "columns/schema_text.h"
 #include "table/arrange.h"
 #include "table/change/copy.h"
-#include "table/schema/schema_text.h"
 #include "table/state.h"
 
 /* Changes the types of columns to those that the caller wants. */
-static int set_types(struct sp__table_schema *s, const char *types, const char *path,
+static int set_types(struct sp__schema *s, const char *types, const char *path,
 		     struct sp_errinfo *err)
 {
-	struct sp__table_schema wanted = { 0 };
+	struct sp__schema wanted = { 0 };
 	int rc = sp__schema_list_parse(&wanted, types, err);
 
 	for (uint32_t i = 0; !rc && i < wanted.n; i++) {
-		const struct sp__table_column *w = &wanted.columns[i];
-		int at = sp__table_schema_find(s, w->name, strlen(w->name));
-		struct sp__table_column *c = &s->columns[at < 0 ? 0 : at];
+		const struct sp__column *w = &wanted.columns[i];
+		int at = sp__schema_find(s, w->name, strlen(w->name));
+		struct sp__column *c = &s->columns[at < 0 ? 0 : at];
 
 		if (at < 0) {
 			rc = sp__errf(err, SP_ESYNTAX, "convert", path, -1,
 				      "there is no column '%.64s': '%.64s' is the nearest name",
-				      w->name,
-				      sp__table_schema_nearest(s, w->name, strlen(w->name)));
+				      w->name, sp__schema_nearest(s, w->name, strlen(w->name)));
 			continue;
 		}
-		if (s->style.format == SP_TABLE_FIXED &&
-		    (w->type.kind == 't' || w->type.kind == 'w'))
+		if (s->style.format == SP_REC_FIXED && (w->type.kind == 't' || w->type.kind == 'w'))
 			rc = sp__errf(err, SP_ESYNTAX, "convert", path, -1,
 				      "column '%.64s': a text has no fixed length: choose char(N)",
 				      w->name);
@@ -43,10 +41,10 @@ static int set_types(struct sp__table_schema *s, const char *types, const char *
 		free(c->arrow);
 		c->arrow = NULL;
 		c->type = w->type;
-		c->bounds = sp__table_type_bounded(&c->type);
+		c->bounds = sp__column_type_bounded(&c->type);
 		c->words.budget = s->budget;
 	}
-	sp__table_schema_free(&wanted);
+	sp__schema_free(&wanted);
 	return rc;
 }
 
@@ -54,9 +52,7 @@ static int set_types(struct sp__table_schema *s, const char *types, const char *
 static int create(struct sp__tablefile *to, struct sp__tablefile *from, const char *path,
 		  const struct sp_table_load_opts *o, struct sp_errinfo *err)
 {
-	struct sp__table_schema schema;
-	struct sp__table_layout layout = { 0 };
-	struct sp__lanemap *lanemap = NULL;
+	struct sp__schema schema;
 	double *means = calloc(from->schema.n, sizeof(*means));
 	struct sp__cost_asked asked = { .name = path,
 					.schema = &schema,
@@ -75,14 +71,10 @@ static int create(struct sp__tablefile *to, struct sp__tablefile *from, const ch
 	if (!rc && o->layout == SP_TABLE_AUTO)
 		rc = sp__table_mean_texts(from, means, err);
 	if (!rc)
-		rc = sp__table_arrange(&layout, &lanemap, &asked, o, err);
+		rc = sp__table_arrange(to, &asked, &schema, &o->run, o, err);
 	free(means);
-	if (!rc)
-		rc = sp__tablefile_create(to, path, &o->run, &schema, &layout, &lanemap,
-					  o->placing.volume_names, err);
 	to->depth = o->depth;
-	sp__table_schema_free(&schema);
-	sp__table_arranged_free(&layout, lanemap);
+	sp__schema_free(&schema);
 	return rc;
 }
 
@@ -104,7 +96,7 @@ int sp_table_convert(struct sp_table *t, const char *output, const struct sp_tab
 		     struct sp_table_stats *stats, struct sp_errinfo *err)
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
-	struct sp__tablefile to = { .fd = -1 };
+	struct sp__tablefile to = { 0 };
 	struct sp_table_stats unused;
 	int rc, closed = 0;
 
@@ -113,7 +105,7 @@ int sp_table_convert(struct sp_table *t, const char *output, const struct sp_tab
 	*stats = (struct sp_table_stats){ 0 };
 	if (opts->layout > SP_TABLE_AUTO)
 		return sp__errf(err, SP_ESYNTAX, "convert", output, -1,
-				"layout is not one that a table is stored in");
+				"a table cannot be stored in this layout");
 	rc = sp__table_begin_reading(t, true, err);
 	if (rc)
 		return rc;

@@ -21,10 +21,10 @@ void sp__table_forget(struct sp_table *t)
 
 static void describe_columns(struct sp_table *t)
 {
-	const struct sp__table_schema *s = &t->file.schema;
+	const struct sp__schema *s = &t->file.schema;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		const struct sp__table_column *c = &s->columns[i];
+		const struct sp__column *c = &s->columns[i];
 		struct sp_table_column *to = &t->columns[i];
 
 		*to = (struct sp_table_column){ .name = c->name,
@@ -39,7 +39,7 @@ static void describe_columns(struct sp_table *t)
 }
 
 /* Joins the names of the columns of a column group.  NULL: no memory. */
-static char *names_of(const struct sp__table_schema *s, const struct sp__column_group *g)
+static char *names_of(const struct sp__schema *s, const struct sp__column_group *g)
 {
 	size_t bytes = 1;
 	char *names, *p;
@@ -121,7 +121,7 @@ static void fill_placement(const struct sp__lanemap *s, struct sp_table_info *in
 static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 {
 	const struct sp__tablefile *f = &t->file;
-	const struct sp__table_style *style = &f->schema.style;
+	const struct sp__columns_style *style = &f->schema.style;
 
 	*info = (struct sp_table_info){
 		.fill = NAN,
@@ -140,14 +140,14 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 		.ngroups = f->layout.ngroups,
 		.columns = t->columns,
 		.groups = t->groups,
-		.format = style->format,
+		.format = (enum sp_table_format)style->format,
 		.separator = style->separator,
 		.header = style->header,
 		.null_text = style->null_text ? style->null_text : "",
 		.no_data = f->superblock.no_data,
 		.alone = f->superblock.slots.alone,
 		.volume_names = (const char *const *)f->superblock.volumes + 1,
-		.nvolume_names = f->nfurther,
+		.nvolume_names = f->cells.n - 1,
 		.volume = f->superblock.volume ? f->superblock.volume : f->run.volume,
 	};
 	fill_placement(f->map.lanemap, info);
@@ -162,9 +162,9 @@ struct range {
 
 struct sums {
 	struct sp__tablefile *file;
-	uint64_t *text_bytes; /* of each column */
+	uint64_t *text_bytes; /* text bytes of each column */
 	uint64_t text_cells;
-	struct range *ranges; /* of each column; NULL: not needed */
+	struct range *ranges; /* range of each column; NULL: not needed */
 };
 
 static void add_bounds(struct range *r, const struct sp__value_type *type, const uint8_t *entry)
@@ -194,10 +194,10 @@ static double width_of(const struct range *r)
 static int add_row(void *arg, uint8_t *row)
 {
 	struct sums *s = arg;
-	const struct sp__table_schema *schema = &s->file->schema;
+	const struct sp__schema *schema = &s->file->schema;
 
 	for (uint32_t i = 0; i < schema->n; i++) {
-		const struct sp__table_column *c = &schema->columns[i];
+		const struct sp__column *c = &schema->columns[i];
 
 		if (c->type.kind == 't') {
 			struct sp__text_place text =

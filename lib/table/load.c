@@ -12,14 +12,84 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "columns/schema_text.h"
 #include "run/memory.h"
 #include "table/arrange.h"
 #include "table/load.h"
 #include "table/read/output.h"
-#include "table/schema/names.h"
-#include "table/schema/schema_text.h"
+
+#define UNKNOWN_RECORDS 1000000 /* records of an input of unknown length */
+
+/* Returns the bytes of all inputs; 0: unknown. */
+static double input_bytes(const struct sp__tableload *l)
+{
+	const struct sp__columnsource_opts *o = &l->source.opts;
+	double bytes = 0;
+
+	if (!l->source.again || l->run.decompress != SP_PACKED_NONE)
+		return 0;
+	for (size_t i = 0; i < o->n; i++) {
+		struct stat st;
+
+		if (strcmp(o->inputs[i], "-") ? stat(o->inputs[i], &st) : fstat(0, &st))
+			return 0;
+		bytes += (double)st.st_size;
+	}
+	return bytes;
+}
+
+/* Returns the mean bytes of a record in the input. */
+static double record_bytes(const struct sp__tableload *l)
+{
+	if (l->opts->format == SP_TABLE_FIXED)
+		return l->opts->record_bytes;
+	return l->sample.records ? (double)l->sample.bytes / (double)l->sample.records : 1;
+}
+
+static uint64_t estimate_records(const struct sp__tableload *l)
+{
+	double bytes = input_bytes(l);
+
+	if (l->opts->format != SP_TABLE_FIXED && l->source.ended)
+		return l->sample.records;
+	return bytes > 0 ? (uint64_t)(bytes / record_bytes(l)) : UNKNOWN_RECORDS;
+}
+
+/* Divides what other columns leave of a mean record among the columns of text. */
+static void estimate_texts(const struct sp__tableload *l, double *means)
+{
+	const struct sp__schema *s = &l->resolved.schema;
+	const struct sp__cost_table t = { .schema = s, .text_bytes = means };
+	double left = record_bytes(l);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		n += s->columns[i].type.kind == 't';
+		left -= sp__cost_printed_bytes(&t, i);
+	}
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->columns[i].type.kind == 't')
+			means[i] = left > n ? left / n : 1;
+}
+
+/*
+ * Describes the table for a choice of its layout, from the sample.  means: of all columns, 0: set
+ * to the mean bytes of texts; NULL is accepted.
+ */
+static struct sp__cost_asked describe_asked(const struct sp__tableload *l, double *means)
+{
+	if (means)
+		estimate_texts(l, means);
+	return (struct sp__cost_asked){ .name = l->path,
+					.schema = &l->resolved.schema,
+					.records = estimate_records(l),
+					.text_bytes = means,
+					.cell_bytes = l->opts->cell_bytes,
+					.page_records = l->opts->page_records };
+}
 
 static char separator_of(const struct sp_table_load_opts *o)
 {
@@ -37,7 +107,7 @@ static int check_options(const struct sp__tableload *l, size_t ninputs)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1, "there is no input");
 	if (o->layout > SP_TABLE_AUTO || o->format > SP_TABLE_FIXED)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
-				"layout or format is not one that a table is loaded with");
+				"a table cannot be loaded with this layout or format");
 	if (o->types && o->schema)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
 				"types and a schema cannot be given together");
@@ -73,7 +143,7 @@ static int check_fixed(const struct sp__tableload *l)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < l->described.n; i++) {
-		const struct sp__table_column *c = &l->described.columns[i];
+		const struct sp__column *c = &l->described.columns[i];
 
 		if (c->type.kind == 't' || c->type.kind == 'w')
 			return sp__errf(
@@ -92,7 +162,7 @@ static int check_fixed(const struct sp__tableload *l)
 static int open_source(struct sp__tableload *l, const char *const *inputs, size_t n)
 {
 	const struct sp_table_load_opts *o = l->opts;
-	struct sp__tablesource_opts so = { .inputs = inputs, .n = n, .header = o->header };
+	struct sp__columnsource_opts so = { .inputs = inputs, .n = n, .header = o->header };
 
 	l->format = (struct sp_recfmt){ .kind = o->format == SP_TABLE_TEXT  ? SP_REC_LINE
 						: o->format == SP_TABLE_CSV ? SP_REC_CSV
@@ -101,7 +171,7 @@ static int open_source(struct sp__tableload *l, const char *const *inputs, size_
 					.separator = separator_of(o),
 					.fixed_bytes = o->record_bytes };
 	so.format = l->format;
-	return sp__tablesource_open(&l->source, &so, &l->env, l->err);
+	return sp__columnsource_open(&l->source, &so, &l->env, l->err);
 }
 
 /* Creates the table with the schema that was decided on. */
@@ -109,21 +179,14 @@ static int create(struct sp__tableload *l)
 {
 	const struct sp_table_load_opts *o = l->opts;
 	struct sp_run_opts run = o->run;
-	struct sp__table_layout layout = { 0 };
-	struct sp__lanemap *lanemap = NULL;
 	double *means = calloc(l->resolved.schema.n, sizeof(*means));
-	struct sp__cost_asked asked = sp__tableload_asked(l, means);
-	int rc = means ? sp__table_arrange(&layout, &lanemap, &asked, o, l->err)
-		       : sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
+	struct sp__cost_asked asked = describe_asked(l, means);
+	int rc;
 
+	run.decompress = SP_PACKED_NONE; /* reading packed inputs takes no time of the volume */
+	rc = means ? sp__table_arrange(l->file, &asked, &l->resolved.schema, &run, o, l->err)
+		   : sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
 	free(means);
-	if (rc) {
-		sp__table_arranged_free(&layout, lanemap);
-		return rc;
-	}
-	run.decompress = SP_PACKED_NONE; /* of the inputs, which take no time of its volume */
-	rc = sp__tablefile_create(l->file, l->path, &run, &l->resolved.schema, &layout, &lanemap,
-				  o->placing.volume_names, l->err);
 	l->file->depth = o->depth;
 	for (uint32_t i = 0; i < l->file->schema.n; i++)
 		l->file->schema.columns[i].words.budget = &l->env.budget;
@@ -133,7 +196,7 @@ static int create(struct sp__tableload *l)
 /* True if a scan gives the bytes of the inputs. */
 static bool is_exact(const struct sp__tableload *l)
 {
-	const struct sp__tablesource *s = &l->source;
+	const struct sp__columnsource *s = &l->source;
 
 	return sp__tableload_records_exact(l) &&
 	       !(s->header.bytes && (!l->opts->header || s->opts.n > 1));
@@ -166,7 +229,7 @@ static void note(struct sp__tableload *l)
 
 int sp__tableload_print_header(const struct sp__tableload *l, struct sp__bytes *to)
 {
-	const struct sp__table_schema *s = &l->file->schema;
+	const struct sp__schema *s = &l->file->schema;
 	struct sp__table_output out;
 	uint32_t *columns, n;
 	int rc = sp__names_find(s, NULL, &columns, &n, l->err);
@@ -225,7 +288,7 @@ static int close_table(struct sp__tableload *l)
 	sp__tablewriter_close(l->writer);
 	if (l->file->creating)
 		rc = sp__tablefile_close(l->file);
-	*l->file = (struct sp__tablefile){ .fd = -1 };
+	*l->file = (struct sp__tablefile){ 0 };
 	return rc;
 }
 
@@ -238,11 +301,11 @@ static int load_again(struct sp__tableload *l, int (*decide)(struct sp__tableloa
 	(void)close_table(l);
 	l->in_order |= l->miscut;
 	sp__tableload_drop_kept(l);
-	rc = sp__tablesource_rewind(&l->source);
+	rc = sp__columnsource_rewind(&l->source);
 	if (!rc)
 		rc = decide(l);
 	if (!rc && reads)
-		rc = sp__tablesource_rewind(&l->source);
+		rc = sp__columnsource_rewind(&l->source);
 	if (!rc)
 		rc = create(l);
 	return rc ? rc : load_and_publish(l);
@@ -281,7 +344,11 @@ int sp__tableload_open_inputs(struct sp__tableload *l, const char *const *inputs
 	return rc ? rc : open_source(l, inputs, n);
 }
 
-int sp__tableload_open(struct sp__tableload *l, const char *const *inputs, size_t ninputs)
+/*
+ * Checks the options of a load whose path, options, statistics and error struct are set, and opens
+ * its inputs.  After an error, too, it must be closed.
+ */
+static int open_load(struct sp__tableload *l, const char *const *inputs, size_t ninputs)
 {
 	int rc = check_options(l, ninputs);
 
@@ -294,10 +361,10 @@ int sp__tableload_open(struct sp__tableload *l, const char *const *inputs, size_
 
 int sp__tableload_close(struct sp__tableload *l)
 {
-	sp__table_schema_free(&l->described);
+	sp__schema_free(&l->described);
 	if (!l->env.opts)
 		return 0;
-	sp__tablesource_close(&l->source);
+	sp__columnsource_close(&l->source);
 	sp__sample_free(&l->sample);
 	sp__bytes_release(&l->kept, &l->env.budget);
 	free(l->kept_ends);
@@ -311,7 +378,7 @@ int sp_table_load(const char *table, const char *const *inputs, size_t ninputs,
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
-	struct sp__tablefile file = { .fd = -1 };
+	struct sp__tablefile file = { 0 };
 	struct sp__tablewriter writer = { 0 };
 	struct sp__tableload l = { .path = table,
 				   .opts = opts,
@@ -322,7 +389,7 @@ int sp_table_load(const char *table, const char *const *inputs, size_t ninputs,
 	int rc, closed;
 
 	*l.stats = (struct sp_table_stats){ 0 };
-	rc = sp__tableload_open(&l, inputs, ninputs);
+	rc = open_load(&l, inputs, ninputs);
 	if (!rc)
 		rc = load(&l);
 	closed = sp__tableload_close(&l);
@@ -345,18 +412,48 @@ int sp_table_compare_input(const char *const *inputs, size_t ninputs,
 	int rc, closed;
 
 	o.layout = SP_TABLE_CSM;
-	rc = sp__tableload_open(&l, inputs, ninputs);
+	rc = open_load(&l, inputs, ninputs);
 	if (!rc)
 		rc = sp__tableload_sample(&l);
 	if (!rc) {
 		struct sp__cost_asked asked;
 
 		means = calloc(l.resolved.schema.n, sizeof(*means));
-		asked = sp__tableload_asked(&l, means);
+		asked = describe_asked(&l, means);
 		rc = means ? sp__cost_ask(&asked, opts, &opts->run, c, l.err)
 			   : sp__err(l.err, -ENOMEM, "allocate", NULL, -1);
 	}
 	free(means);
+	closed = sp__tableload_close(&l);
+	return rc ? rc : closed;
+}
+
+int sp_table_schema_text(const char *const *inputs, size_t ninputs,
+			 const struct sp_table_load_opts *opts, sp_table_sink sink, void *arg,
+			 struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp_table_stats unused = { 0 };
+	struct sp__bytes text = { 0 };
+	struct sp__tableload l = { .path = ninputs ? inputs[0] : "",
+				   .opts = opts,
+				   .stats = &unused,
+				   .err = err ? err : &own };
+	int rc, closed;
+
+	if (opts->format == SP_TABLE_FIXED)
+		return sp__errf(l.err, SP_ESYNTAX, "schema", l.path, -1,
+				"types of records of fixed length cannot be inferred");
+	rc = open_load(&l, inputs, ninputs);
+	if (!rc)
+		rc = sp__tableload_types(&l);
+	if (!rc && sp__schema_lines_print(&l.resolved.schema, &text))
+		rc = sp__err(l.err, -ENOMEM, "allocate", NULL, -1);
+	if (!rc)
+		rc = sink(arg, text.data, text.bytes);
+	if (!rc)
+		sp__tableload_tell_types(&l);
+	sp__bytes_release(&text, NULL);
 	closed = sp__tableload_close(&l);
 	return rc ? rc : closed;
 }

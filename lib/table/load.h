@@ -7,10 +7,10 @@
 #pragma once
 
 #include "base/task.h"
+#include "columns/resolve.h"
+#include "columns/source.h"
+#include "columns/textchunk.h"
 #include "table/cost/ask.h"
-#include "table/input/resolve.h"
-#include "table/input/source.h"
-#include "table/input/textchunk.h"
 #include "table/write/writer.h"
 
 /* A chunk, and the task that parses it, then copies its values to cells. */
@@ -21,10 +21,10 @@ struct sp__loadslot {
 	enum { SP__LOADSLOT_FREE, SP__LOADSLOT_PARSING, SP__LOADSLOT_STORING } state;
 	bool more;    /* records in the text of the chunk, */
 	bool unread;  /* and in the part behind them */
-	size_t input; /* of its text */
+	size_t input; /* number of the input of its text */
 	struct sp__part part;
 	struct sp_batch batch;		  /* of the part */
-	struct sp__textchunk_opts longer; /* of the chunk, while it has a long record */
+	struct sp__textchunk_opts longer; /* options of the chunk while it has a long record */
 	int rc;				  /* of the part */
 	const struct sp_recfmt *format;
 };
@@ -34,14 +34,14 @@ struct sp__tableload {
 	const struct sp_table_load_opts *opts;
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
-	struct sp_run_opts run; /* of the environment for reading */
+	struct sp_run_opts run; /* options of the environment for reading */
 	struct sp__env env;
 	uint64_t memory; /* bytes */
 	unsigned threads;
 	struct sp_recfmt format;
-	struct sp__table_schema described; /* by the user */
-	bool all;			   /* these are all columns */
-	struct sp__tablesource source;
+	struct sp__schema described; /* by the user */
+	bool all;		     /* these are all columns */
+	struct sp__columnsource source;
 	struct sp__sample sample;
 	struct sp__bytes kept; /* the text of the sample, which is loaded first, ... */
 	size_t *kept_ends;     /* ... where that of each input ends (0: none), ... */
@@ -71,35 +71,24 @@ struct sp__tableload {
 };
 
 /*
- * Describes the table for a choice of its layout, from the sample.  means: of all columns, 0: set
- * to the mean bytes of texts; NULL is accepted.
+ * Opens the inputs of a load whose path, options, statistics and error struct are set; checks no
+ * options, and takes no names and types of columns.  After an error, too, it must be closed.
+ * Closing returns the error of the trace.
  */
-struct sp__cost_asked sp__tableload_asked(const struct sp__tableload *l, double *means);
-/*
- * Opens the inputs of a load whose path, options, statistics and error struct are set.  After an
- * error, too, it must be closed.  Closing returns the error of the trace.
- */
-SP_MUST_CHECK int sp__tableload_open(struct sp__tableload *l, const char *const *inputs,
-				     size_t ninputs);
-/* The same without the check of options, and without names and types of columns. */
 SP_MUST_CHECK int sp__tableload_open_inputs(struct sp__tableload *l, const char *const *inputs,
 					    size_t n);
 int sp__tableload_close(struct sp__tableload *l);
-/* sampling.c: begins a sample that has no records. */
-void sp__tableload_begin_sample(struct sp__tableload *l);
 /* sampling.c: reads a sample of the records, and decides on the schema. */
 SP_MUST_CHECK int sp__tableload_sample(struct sp__tableload *l);
 /* sampling.c: forgets the text of the sample, whose records are read again. */
 void sp__tableload_drop_kept(struct sp__tableload *l);
-/* sampling.c: decides on the schema.  whole: the sample has all records. */
-SP_MUST_CHECK int sp__tableload_resolve(struct sp__tableload *l, bool whole);
 /* sampling.c: tells the caller of the types that do not keep spellings, or that lack numbers. */
 void sp__tableload_tell_types(const struct sp__tableload *l);
 /* Adds the bytes of the inputs, and the requests of reading and writing, to the statistics. */
 void sp__tableload_note_io(const struct sp__tableload *l);
 /* Prints the header that a scan of the table gives. */
 SP_MUST_CHECK int sp__tableload_print_header(const struct sp__tableload *l, struct sp__bytes *to);
-/* types.c: reads all records, and decides on the schema. */
+/* sampling.c: reads all records, and decides on the schema. */
 SP_MUST_CHECK int sp__tableload_types(struct sp__tableload *l);
 /* Loads all records.  Returns 0 or an error; misfit says whether other types could help. */
 SP_MUST_CHECK int sp__tableload_records(struct sp__tableload *l);

@@ -16,7 +16,7 @@ struct sp__tablepull {
 	struct sp__tablefile file;
 	struct sp__clotho_file pool; /* attached by the consumer; its file is NULL: none */
 	bool reading;		     /* under a shared lock */
-	uint32_t *columns, n;	     /* of the query, in its order */
+	uint32_t *columns, n;	     /* columns of the query, in its order */
 	bool *read;		     /* columns that are read, by number */
 	struct sp__predicate *where;
 	struct sp_table_stats stats;

@@ -5,25 +5,25 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "columns/schema_text.h"
 #include "table/cost/indexscan.h"
+#include "table/cost/scan.h"
 #include "table/index/build.h"
 #include "table/index/byindex.h"
 #include "table/index/keyfind.h"
-#include "table/layout/runs.h"
-#include "table/layout/shares.h"
-#include "table/read/access.h"
+#include "table/layout/layout.h"
 #include "table/read/get.h"
-#include "table/schema/names.h"
+#include "table/read/scan.h"
 #include "table/state.h"
 
 /* A query, ready to run. */
 struct query {
 	struct sp__table_output output;
-	bool *columns; /* that are read, by number */
+	bool *columns; /* columns that are read, by number */
 	struct sp__predicate *where;
 	struct sp__aggregates *aggregates;
 	struct sp__scan_sums sums;
-	struct sp__cost_platform device; /* of the table; open if ways of reading are compared */
+	struct sp__platform device; /* device of the table; open if ways of reading are compared */
 	struct sp__tablescan_opts scan;
 };
 
@@ -53,7 +53,7 @@ static int open_where(struct query *q, const struct sp__tablefile *f, const char
 }
 
 /* A scan reads one column at least: the narrowest one if only records are counted. */
-static void choose_column(struct query *q, const struct sp__table_schema *s)
+static void choose_column(struct query *q, const struct sp__schema *s)
 {
 	uint32_t narrowest = 0;
 
@@ -87,7 +87,7 @@ static void close_query(struct query *q)
 	sp__aggregates_free(q->aggregates);
 	sp__output_close(&q->output);
 	sp__predicate_free(q->where);
-	sp__cost_platform_close(&q->device);
+	sp__platform_close(&q->device);
 	free(q->columns);
 }
 
@@ -95,10 +95,10 @@ static void close_query(struct query *q)
 static int open_device(struct query *q, const struct sp__tablefile *f, uint64_t *gap_bytes,
 		       struct sp_errinfo *err)
 {
-	int rc = sp__cost_platform_open(&q->device, &f->run, err);
+	int rc = sp__platform_open(&q->device, &f->run, err);
 
 	if (!rc)
-		*gap_bytes = sp__cost_gap_bytes(&q->device);
+		*gap_bytes = sp__platform_gap_bytes(&q->device);
 	return rc;
 }
 

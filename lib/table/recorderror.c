@@ -37,7 +37,7 @@ static int value_error(const struct sp__tableload *l, const struct sp__textchunk
 {
 	const char *const reasons[] = { "", "is not", "is out of the range of",
 					"is the value that stands for NULL in" };
-	const struct sp__table_column *c = &l->file->schema.columns[e->column];
+	const struct sp__column *c = &l->file->schema.columns[e->column];
 	const char *input = l->source.opts.inputs[l->input];
 	char type[SP__VALUE_TYPE_TEXT + 1], wider[SP__VALUE_TYPE_TEXT + 1];
 	const bool old = !l->file->creating; /* a table that gets further records */
@@ -65,8 +65,9 @@ static int value_error(const struct sp__tableload *l, const struct sp__textchunk
 	return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
 			"%s: column '%.64s': '%.*s' %s %s; type %s would do%s%.64s%s%s%s", place,
 			c->name, (int)sp__min(e->bytes, TEXT_SHOWN), e->text,
-			e->fault == SP__TEXTCHUNK_WORDS ? "is one word too many for"
-							: reasons[e->fit],
+			e->fault == SP__TEXTCHUNK_WORDS
+				? "exceeds the capacity of the dictionary of"
+				: reasons[e->fit],
 			type, wider, old ? ": xtable convert --types=" : "", old ? c->name : "",
 			old ? ":" : "", old ? wider : "", old ? " TABLE OUT" : "");
 }
@@ -75,7 +76,7 @@ static int value_error(const struct sp__tableload *l, const struct sp__textchunk
 static int unseen_error(struct sp__tableload *l, const struct sp__textchunk_error *e,
 			const char *place)
 {
-	const struct sp__table_column *c = &l->file->schema.columns[e->column];
+	const struct sp__column *c = &l->file->schema.columns[e->column];
 
 	l->misfit = true;
 	return sp__errf(l->err, SP_EFORMAT, "load", l->source.opts.inputs[l->input], -1,
@@ -88,7 +89,7 @@ static int unseen_error(struct sp__tableload *l, const struct sp__textchunk_erro
 int sp__tableload_chunk_error(struct sp__tableload *l, const struct sp__textchunk *c)
 {
 	const struct sp__textchunk_error *e = &c->error;
-	const struct sp__table_schema *s = &l->file->schema;
+	const struct sp__schema *s = &l->file->schema;
 	const char *input = l->source.opts.inputs[l->input];
 	char place[80];
 
@@ -113,7 +114,7 @@ int sp__tableload_chunk_error(struct sp__tableload *l, const struct sp__textchun
 				s->columns[e->column].name);
 	if (e->fault == SP__TEXTCHUNK_UNSEEN)
 		return unseen_error(l, e, place);
-	l->misfit = sp__table_schema_find(&l->described, s->columns[e->column].name,
-					  strlen(s->columns[e->column].name)) < 0;
+	l->misfit = sp__schema_find(&l->described, s->columns[e->column].name,
+				    strlen(s->columns[e->column].name)) < 0;
 	return value_error(l, e, place);
 }

@@ -4,7 +4,7 @@
  *
  * Algorithm: the text is copied into slots, whole records; a task parses each slot.  Slots are put
  * in the order of the input: their words get codes of the table, and the writer finds places for
- * their values.  Then the task of the slot copies the values there (write/fills.h).  While one slot
+ * their values.  Then the task of the slot copies the values there (write/slabs.h).  While one slot
  * is put, tasks parse others, or copy their values.  So the table does not depend on the number of
  * threads.
  *
@@ -159,7 +159,7 @@ static int open_slots(struct sp__tableload *l, uint64_t least)
 	if (l->divided)
 		l->nslots = (unsigned)sp__max(sp__min(2 * l->nslots + 1, share / min_bytes(l)), 2);
 	l->at = l->parsing = 0;
-	share -= l->in_order ? 0 : sp__min(l->nslots * SP__TABLESOURCE_STREAM, share);
+	share -= l->in_order ? 0 : sp__min(l->nslots * SP__COLUMNSOURCE_STREAM, share);
 	set_sizes(l, sp__min(share / l->nslots, SLOT_BYTES), mean);
 	if (l->chunk_opts.text_bytes < least) {
 		l->chunk_opts.text_bytes = (uint32_t)(least + least / 4);
@@ -334,7 +334,7 @@ static int next_batch(struct sp__tableload *l)
 		return SP_READY;
 	sp__tableload_drop_kept(l);
 	sp__bytes_release(&l->kept, &l->env.budget);
-	rc = sp__tablesource_next(&l->source, &l->batch);
+	rc = sp__columnsource_next(&l->source, &l->batch);
 	l->batch_input = l->source.input;
 	return rc;
 }
@@ -418,7 +418,7 @@ static int fill(struct sp__tableload *l, struct sp__loadslot *slot)
 		done = l->given;
 	} else {
 		rc = fill_text(l, slot);
-		done = sp__tablesource_done(&l->source);
+		done = sp__columnsource_done(&l->source);
 	}
 	if (rc >= 0 && l->opts->progress)
 		l->opts->progress(l->opts->progress_arg, 0, done, l->source.total);
@@ -480,8 +480,8 @@ static int load(struct sp__tableload *l)
 /* Has tasks read the inputs from their beginnings, if that is possible. */
 static void open_parts(struct sp__tableload *l)
 {
-	if (sp__tablesource_divide(&l->source, l->chunk_opts.text_bytes / 8 * 5, &l->part_opts,
-				   &l->parts))
+	if (sp__columnsource_divide(&l->source, l->chunk_opts.text_bytes / 8 * 5, &l->part_opts,
+				    &l->parts))
 		return;
 	sp__tableload_drop_kept(l);
 	sp__bytes_release(&l->kept, &l->env.budget);
@@ -500,7 +500,7 @@ int sp__tableload_records(struct sp__tableload *l)
 			l->format.kind == SP_REC_FIXED ? (uint32_t)l->format.fixed_bytes : 0,
 		.budget = &l->env.budget,
 	};
-	l->divided = !l->file->volume->machine;
+	l->divided = !l->file->cells.first.volume->machine;
 	l->in_order |= !l->divided || l->memory / 4 < 3 * PART_SLOT_BYTES;
 	l->miscut = false;
 	if (l->divided)
@@ -516,7 +516,7 @@ int sp__tableload_records(struct sp__tableload *l)
 	if (!rc)
 		rc = load(l);
 	if (!rc && l->parts)
-		rc = sp__tablesource_end_parts(&l->source, l->parts);
+		rc = sp__columnsource_end_parts(&l->source, l->parts);
 	close_slots(l);
 	sp__parts_close(l->parts);
 	l->parts = NULL;

@@ -18,26 +18,26 @@
 #include "obs/hist.h"
 #include "run/memory.h"
 #include "table/clients/client.h"
-#include "table/read/columnjoin.h"
+#include "table/read/choice.h"
 
 #define DEPTH 4096
 #define WINDOW_BYTES (UINT64_C(4) << 20) /* maximum; scans read this much together */
-#define POLL_NS UINT64_C(100000000)	 /* of *stop, in real time */
+#define POLL_NS UINT64_C(100000000)	 /* interval between checks of *stop, in real time */
 
 struct run {
 	const char *const *paths;
 	unsigned ntables;
 	const struct sp_table_run_opts *opts;
 	struct sp_table_run_result *result;
-	struct sp_run_opts run; /* of the environment */
+	struct sp_run_opts run; /* options of the environment */
 	char *volume;		/* simulated, of all tables */
 	struct sp__env env;
 	struct sp__client_table_name *names;
 	struct sp__client_script script;
 	struct sp__clients all;
-	bool *changed; /* of each table: the workload changes it */
+	bool *changed; /* true for each table that the workload changes */
 	struct sp__client *clients;
-	struct sp__hist *hists; /* of each line of all kinds */
+	struct sp__hist *hists; /* histogram of each line of all kinds */
 	uint64_t begin_ns, measure_ns, end_ns;
 	bool measuring;
 	struct sp__io_counters before; /* measuring */
@@ -82,8 +82,8 @@ static int take_volume(struct run *r, const struct sp__tablefile *f, unsigned i)
 				all ? all : "none");
 	r->volume = volume ? strdup(volume) : NULL;
 	r->run.volume = r->volume;
-	if (f->array)
-		r->run.geometry = NULL; /* of one drive */
+	if (f->cells.array)
+		r->run.geometry = NULL; /* a geometry is of one drive */
 	return volume && !r->volume ? no_memory(r) : 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a sample of the records of a load, from which names, types and style follow.
+ * Reads a sample of the records of a load, or all of them, from which names, types and style
+ * follow.
  *
  * Algorithm: the text of the inputs is kept from the beginning, up to a limit, and loaded from
  * memory.  If that is not all of it, the rest of the sample depends on the inputs:
@@ -13,6 +14,7 @@
  *
  * Memory: a quarter of it for the text that is kept.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +23,17 @@
 #include "base/minmax.h"
 #include "base/whole.h"
 #include "rec/key.h"
+#include "rec/recfmt.h"
 #include "table/load.h"
 
 #define SAMPLE_BYTES (UINT64_C(16) << 20) /* from the beginning */
-#define OTHER_BYTES 65536		  /* of each other input, at least */
+#define OTHER_BYTES 65536		  /* minimum bytes of each other input */
 #define PLACES 8			  /* of an input, and bytes of each: */
 #define PLACE_BYTES 65536
 #define KEPT_MAX (UINT64_C(1) << 30)
 
-void sp__tableload_begin_sample(struct sp__tableload *l)
+/* Begins a sample that has no records. */
+static void begin_sample(struct sp__tableload *l)
 {
 	sp__sample_free(&l->sample);
 	l->sample = (struct sp__sample){ .separator = l->format.separator,
@@ -48,18 +52,19 @@ void sp__tableload_drop_kept(struct sp__tableload *l)
 		memset(l->kept_ends, 0, l->source.opts.n * sizeof(*l->kept_ends));
 }
 
-int sp__tableload_resolve(struct sp__tableload *l, bool whole)
+/* Decides on the schema.  whole: the sample has all records. */
+static int resolve(struct sp__tableload *l, bool whole)
 {
 	const struct sp__resolve_opts o = {
-		.format = l->opts->format,
+		.format = l->format.kind,
 		.separator = l->format.separator,
 		.described = &l->described,
 		.all = l->all,
 		.has_header = l->opts->header,
 		.null_text = l->opts->null_text,
 		.header = { l->source.header.data, l->source.header.bytes },
-		.input = l->opts->format == SP_TABLE_FIXED ? l->path : l->source.opts.inputs[0],
-		.sample = l->opts->format == SP_TABLE_FIXED ? NULL : &l->sample,
+		.input = l->format.kind == SP_REC_FIXED ? l->path : l->source.opts.inputs[0],
+		.sample = l->format.kind == SP_REC_FIXED ? NULL : &l->sample,
 		.whole = whole,
 		.again = l->source.again,
 		.exact = l->opts->exact,
@@ -91,7 +96,7 @@ static int keep_text(struct sp__tableload *l, uint64_t bytes)
 	int rc = SP_READY, added;
 
 	while (rc == SP_READY && l->kept.bytes < bytes) {
-		rc = sp__tablesource_next(&l->source, &batch);
+		rc = sp__columnsource_next(&l->source, &batch);
 		if (rc != SP_READY)
 			break;
 		added = append(l, batch.data, batch.bytes);
@@ -135,15 +140,15 @@ static int add_others(struct sp__tableload *l)
 	uint64_t bytes = 0;
 	int rc;
 
-	sp__tablesource_skip(&l->source);
-	while ((rc = sp__tablesource_next(&l->source, &batch)) == SP_READY && !l->sample.wrong) {
+	sp__columnsource_skip(&l->source);
+	while ((rc = sp__columnsource_next(&l->source, &batch)) == SP_READY && !l->sample.wrong) {
 		bytes = (l->source.input == input ? bytes : 0) + batch.bytes;
 		input = l->source.input;
 		rc = add_text(l, batch.data, batch.bytes);
 		if (rc)
 			return rc;
 		if (bytes >= each)
-			sp__tablesource_skip(&l->source);
+			sp__columnsource_skip(&l->source);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -215,7 +220,7 @@ static int add_rest(struct sp__tableload *l)
 		if (strcmp(l->source.opts.inputs[i], "-") != 0)
 			rc = add_places(l, l->source.opts.inputs[i]);
 	sp__tableload_drop_kept(l);
-	return rc ? rc : sp__tablesource_rewind(&l->source);
+	return rc ? rc : sp__columnsource_rewind(&l->source);
 }
 
 int sp__tableload_sample(struct sp__tableload *l)
@@ -224,9 +229,9 @@ int sp__tableload_sample(struct sp__tableload *l)
 	uint64_t bytes = sp__min(most, SAMPLE_BYTES);
 	int rc;
 
-	sp__tableload_begin_sample(l);
+	begin_sample(l);
 	if (l->format.kind == SP_REC_FIXED)
-		return sp__tableload_resolve(l, false);
+		return resolve(l, false);
 	if (!l->kept_ends)
 		l->kept_ends = calloc(l->source.opts.n, sizeof(*l->kept_ends));
 	if (!l->kept_ends)
@@ -242,12 +247,12 @@ int sp__tableload_sample(struct sp__tableload *l)
 	}
 	if (rc < 0)
 		return rc;
-	return sp__tableload_resolve(l, rc == SP_END && !l->sample.wrong);
+	return resolve(l, rc == SP_END && !l->sample.wrong);
 }
 
 void sp__tableload_tell_types(const struct sp__tableload *l)
 {
-	const struct sp__table_schema *s = l->file ? &l->file->schema : &l->resolved.schema;
+	const struct sp__schema *s = l->file ? &l->file->schema : &l->resolved.schema;
 	char type[SP__VALUE_TYPE_TEXT + 1], text[SP__COLUMN_NAME_MAX + 256];
 
 	if (l->opts->note && l->resolved.last_named) {
@@ -257,7 +262,7 @@ void sp__tableload_tell_types(const struct sp__tableload *l)
 		l->opts->note(l->opts->note_arg, text);
 	}
 	for (uint32_t i = 0; l->opts->note && l->resolved.notes && i < s->n; i++) {
-		const struct sp__table_column *c = &s->columns[i];
+		const struct sp__column *c = &s->columns[i];
 
 		type[sp__value_type_print(&c->type, type)] = '\0';
 		if (l->resolved.notes[i] == SP__INFER_RESPELLED)
@@ -274,4 +279,51 @@ void sp__tableload_tell_types(const struct sp__tableload *l)
 			continue;
 		l->opts->note(l->opts->note_arg, text);
 	}
+}
+
+/* Adds records, which are copied: a sample reads bytes behind them. */
+static int add(struct sp__tableload *l, const struct sp_batch *batch)
+{
+	struct sp__budget *budget = &l->env.budget;
+	int rc = sp__bytes_set(&l->kept, batch->data, batch->bytes, budget);
+
+	if (!rc)
+		rc = sp__bytes_reserve(&l->kept, l->kept.bytes + SP__FIELDENDS_SLACK, budget);
+	if (rc)
+		return sp__err(l->err, rc, "allocate", NULL, -1);
+	return sp__sample_add(&l->sample, l->kept.data, (uint32_t)l->kept.bytes);
+}
+
+static int wrong_fields(const struct sp__tableload *l)
+{
+	const struct sp__sample *a = &l->sample;
+	const uint32_t n = a->wrong > a->fields ? a->fields : a->wrong;
+	uint64_t line = l->lines + l->opts->header + 1;
+
+	line += sp__count_lines(l->kept.data, a->wrong_at);
+	return sp__errf(l->err, SP_EFORMAT, "load", l->source.opts.inputs[l->source.input], -1,
+			a->wrong > n ? "line %" PRIu64 ": more than %" PRIu32 " field%s"
+				     : "line %" PRIu64 ": %" PRIu32 " field%s, too few",
+			line, n, n == 1 ? "" : "s");
+}
+
+int sp__tableload_types(struct sp__tableload *l)
+{
+	struct sp_batch batch;
+	size_t input = 0;
+	int rc = 0;
+
+	begin_sample(l);
+	l->lines = 0;
+	while (!rc && (rc = sp__columnsource_next(&l->source, &batch)) == SP_READY) {
+		if (l->source.input != input)
+			l->lines = 0;
+		input = l->source.input;
+		rc = add(l, &batch);
+		if (!rc && l->sample.wrong)
+			rc = wrong_fields(l);
+		l->lines += sp__count_lines(l->kept.data, l->kept.bytes);
+	}
+	sp__tableload_drop_kept(l);
+	return rc ? rc : resolve(l, true);
 }

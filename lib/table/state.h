@@ -9,7 +9,7 @@
 
 struct sp_table {
 	struct sp__tablefile file;
-	struct sp__clotho_file pool; /* its file is NULL: none */
+	struct sp__clotho_file pool; /* its file is NULL if there is none */
 	/* Made by sp__table_describe(); lost: by check.c. */
 	struct sp_table_column *columns;
 	struct sp_table_group *groups;
@@ -46,7 +46,7 @@ SP_MUST_CHECK int sp__table_mean_texts(struct sp__tablefile *f, double *means,
 enum sp_table_layout sp__table_layout_of(const struct sp__table_layout *l);
 /*
  * Computes how many keys of a column are found through its index in the time in which the column is
- * read: a leaf and a cell for each.  Returns 0, or an error of sp__cost_platform_open().
+ * read: a leaf and a cell for each.  Returns 0, or an error of sp__platform_open().
  */
 SP_MUST_CHECK int sp__table_max_lookups(const struct sp__tablefile *f, uint32_t column,
 					uint64_t *keys, struct sp_errinfo *err);

@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens and closes tables, and locks them for commands.
+ * Opens and closes tables, and locks them for commands.  Names the values of public enums.
  */
 #include <stdlib.h>
+#include <spindle/pool.h>
+#include <spindle/rec.h>
+#include <spindle/table.h>
+#include "base/enum.h"
 #include "base/err.h"
 #include "table/file/commit.h"
-#include "table/read/columnjoin.h"
+#include "table/read/choice.h"
 #include "table/state.h"
+
+SP__ENUM_TABLE(sp_table_layout, { "nsm", SP_TABLE_NSM }, { "pax", SP_TABLE_PAX },
+	       { "dsm", SP_TABLE_DSM }, { "csm", SP_TABLE_CSM }, { "auto", SP_TABLE_AUTO })
+/* A schema has these numbers, too. */
+_Static_assert((int)SP_TABLE_TEXT == SP_REC_LINE && (int)SP_TABLE_CSV == SP_REC_CSV &&
+		       (int)SP_TABLE_FIXED == SP_REC_FIXED,
+	       "formats of tables and of records have the same numbers");
+SP__ENUM_TABLE(sp_table_format, { "text", SP_TABLE_TEXT }, { "csv", SP_TABLE_CSV },
+	       { "fixed", SP_TABLE_FIXED })
+SP__ENUM_TABLE(sp_table_access, { "auto", SP_TABLE_ACCESS_AUTO }, { "s-scan", SP_TABLE_S_SCAN },
+	       { "si-scan", SP_TABLE_SI_SCAN }, { "index", SP_TABLE_BY_INDEX })
+SP__ENUM_TABLE(sp_table_dsm_join, { "none", SP_TABLE_JOIN_NONE }, { "tuple", SP_TABLE_JOIN_TUPLE },
+	       { "vector", SP_TABLE_JOIN_VECTOR })
+SP__ENUM_TABLE(sp_pool_manager, { "F", SP_POOL_FULL }, { "S", SP_POOL_QUERY },
+	       { "D", SP_POOL_DYNAMIC })
+SP__ENUM_TABLE(sp_pool_update_unit, { "cells", SP_POOL_CELLS }, { "page", SP_POOL_PAGE })
 
 int sp_table_open(struct sp_table **table, const char *path, const struct sp_table_opts *opts,
 		  struct sp_errinfo *err)
@@ -65,10 +85,10 @@ int sp__table_begin_change(struct sp_table *t, bool values, struct sp_table_stat
 {
 	struct sp__tablefile *f = &t->file;
 
-	if (!f->write || f->unfinished)
+	if (!f->cells.write || f->unfinished)
 		return sp__errf(err, SP_ESTATE, "change", f->path, -1,
-				f->write ? "an error has ended its use: open it again"
-					 : "is open for reading only");
+				f->cells.write ? "an error has ended its use: open it again"
+					       : "is open for reading only");
 	if (values && sp__tablefile_blank(f, err))
 		return SP_EUNSUP;
 	*stats = (struct sp_table_stats){ 0 };

@@ -12,13 +12,13 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "columns/vector.h"
+#include "columns/schema_text.h"
+#include "columns/source.h"
 #include "rec/fields.h"
 #include "rec/key.h"
 #include "table/change/choose.h"
 #include "table/change/newvalues.h"
-#include "table/input/source.h"
-#include "table/schema/columntext.h"
-#include "table/schema/names.h"
 #include "table/state.h"
 
 #define SHOWN 40 /* bytes of a field in a message */
@@ -28,17 +28,17 @@ struct from {
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
 	const char *by, *index, *input;
-	struct sp_run_opts run; /* of the environment for reading */
+	struct sp_run_opts run; /* options of the environment for reading */
 	struct sp__env env;
-	struct sp__tablesource source;
+	struct sp__columnsource source;
 	struct sp_recfmt format;
 	struct sp__cut cut;
 	struct sp__fields fields;
 	struct sp__bytes plain;		   /* a field without quotes */
-	uint64_t line;			   /* of the record */
+	uint64_t line;			   /* line of the record */
 	uint32_t n;			   /* fields of a record */
 	uint32_t key;			   /* number of the key's field */
-	struct sp__update_column *columns; /* of the other fields, in their order */
+	struct sp__update_column *columns; /* columns of the other fields, in their order */
 	uint32_t row_bytes, max_text;
 	struct sp__key_set keys;
 	/* Rows of new values; texts are at an offset in texts until all rows are known. */
@@ -117,7 +117,7 @@ static int take_header(struct from *f)
 {
 	const struct sp__bytes *h = &f->source.header;
 	size_t n = h->bytes - (h->bytes && h->data[h->bytes - 1] == '\n');
-	const struct sp__table_schema *s = &f->file->schema;
+	const struct sp__schema *s = &f->file->schema;
 	bool found = false;
 
 	f->line = 1;
@@ -141,7 +141,7 @@ static int take_header(struct from *f)
 			return column;
 		for (uint32_t j = 0; j < k; j++)
 			if (f->columns[j].column == (uint32_t)column)
-				return wrong(f, "a column is there twice");
+				return wrong(f, "a column is named twice");
 		if (!found && !strcmp(s->columns[column].name, f->by)) {
 			found = true;
 			f->key = i;
@@ -153,7 +153,7 @@ static int take_header(struct from *f)
 	}
 	if (!found)
 		return wrong(f, "the header does not have the column of the keys");
-	return f->n > 1 ? 0 : wrong(f, "the header has no column but that of the keys");
+	return f->n > 1 ? 0 : wrong(f, "the header has only the column of the keys");
 }
 
 static int take_key(struct from *f)
@@ -256,14 +256,14 @@ static int take_batch(struct from *f, const struct sp_batch *batch)
 static int read_all(struct from *f)
 {
 	struct sp_batch batch;
-	int rc = sp__tablesource_next(&f->source, &batch);
+	int rc = sp__columnsource_next(&f->source, &batch);
 	int header = rc < 0 ? rc : take_header(f);
 
 	f->line = 2;
 	while (!header && rc == SP_READY) {
 		rc = take_batch(f, &batch);
 		if (!rc)
-			rc = sp__tablesource_next(&f->source, &batch);
+			rc = sp__columnsource_next(&f->source, &batch);
 	}
 	return header ? header : rc;
 }
@@ -315,10 +315,10 @@ static int change(struct from *f)
 
 static int open_source(struct from *f)
 {
-	const struct sp__table_style *style = &f->file->schema.style;
-	const bool csv = style->format != SP_TABLE_TEXT;
-	const char separator = style->format == SP_TABLE_FIXED ? ',' : style->separator;
-	struct sp__tablesource_opts o = { .inputs = &f->input, .n = 1, .header = true };
+	const struct sp__columns_style *style = &f->file->schema.style;
+	const bool csv = style->format != SP_REC_LINE;
+	const char separator = style->format == SP_REC_FIXED ? ',' : style->separator;
+	struct sp__columnsource_opts o = { .inputs = &f->input, .n = 1, .header = true };
 	int rc;
 
 	f->format = (struct sp_recfmt){ .kind = csv ? SP_REC_CSV : SP_REC_LINE,
@@ -330,7 +330,7 @@ static int open_source(struct from *f)
 	f->run.volume = NULL;
 	f->run.trace_path = f->run.trace_tasks_path = NULL;
 	rc = sp__env_open(&f->env, &f->run, f->err);
-	return rc ? rc : sp__tablesource_open(&f->source, &o, &f->env, f->err);
+	return rc ? rc : sp__columnsource_open(&f->source, &o, &f->env, f->err);
 }
 
 static int close_all(struct from *f)
@@ -338,7 +338,7 @@ static int close_all(struct from *f)
 	struct sp__budget *budget = &f->file->env.budget;
 
 	sp__tableupdate_close(&f->update);
-	sp__tablesource_close(&f->source);
+	sp__columnsource_close(&f->source);
 	sp__key_set_close(&f->keys);
 	sp__bytes_release(&f->plain, &f->env.budget);
 	sp__bytes_release(&f->rows, budget);

@@ -1,22 +1,165 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads a trace.
+ * Parses and loads a trace.
  *
  * Lines are read one by one.  A request takes 48 bytes, and a volume its name.  A hash table finds
  * names, so a line costs the same in a merge of thousands of files as in a merge of two.
  */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <spindle/error.h>
 #include "base/array.h"
+#include "base/enum.h"
 #include "base/err.h"
 #include "base/keyhash.h"
+#include "base/minmax.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
-#include "base/enum.h"
-#include "base/minmax.h"
 #include "trace/sequence.h"
-#include "trace/sequence_parse.h"
+
+/*
+ * Fields are separated by blanks and taken from the left.  A number that does not fit its member is
+ * refused, never cut.  A line that is empty or begins with "#" is a comment.  Only the lookup of a
+ * name needs a copy without escapes.
+ */
+
+/* The rest of a line. */
+struct text {
+	const char *at, *end;
+};
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Takes the next field; fields are separated by blanks. */
+static struct text field(struct text *line)
+{
+	struct text f;
+
+	while (line->at < line->end && (*line->at == ' ' || *line->at == '\t'))
+		line->at++;
+	f.at = line->at;
+	while (line->at < line->end && *line->at != ' ' && *line->at != '\t')
+		line->at++;
+	f.end = line->at;
+	return f;
+}
+
+static bool number(struct text f, uint64_t most, uint64_t *value)
+{
+	uint64_t v = 0;
+
+	if (f.at == f.end)
+		return false;
+	for (; f.at < f.end; f.at++) {
+		unsigned d = (unsigned)(*f.at - '0');
+
+		if (!digit(*f.at) || v > most / 10 || v * 10 > most - d)
+			return false;
+		v = v * 10 + d;
+	}
+	*value = v;
+	return true;
+}
+
+static bool signed_number(struct text f, int64_t *value)
+{
+	bool minus = f.at < f.end && *f.at == '-';
+	uint64_t v;
+
+	f.at += minus;
+	if (!number(f, INT64_MAX, &v))
+		return false;
+	*value = minus ? -(int64_t)v : (int64_t)v;
+	return true;
+}
+
+/* Parses the numbers after op and volume. */
+static const char *numbers(struct text *line, struct sp__seqline *out)
+{
+	uint64_t v;
+
+	if (!number(field(line), INT64_MAX, &out->offset))
+		return "offset is not a number of bytes";
+	if (!number(field(line), UINT32_MAX, &v))
+		return "bytes is not a number of bytes";
+	out->bytes = (uint32_t)v;
+	if (!number(field(line), UINT16_MAX, &v))
+		return "prio is not an I/O priority";
+	out->prio = (uint16_t)v;
+	if (!signed_number(field(line), &out->submit_ns))
+		return "submit_ns is not a time";
+	if (!signed_number(field(line), &out->done_ns))
+		return "done_ns is not a time";
+	if (!signed_number(field(line), &out->result))
+		return "result is not a number";
+	if (out->done_ns < out->submit_ns)
+		return "done_ns is before submit_ns";
+	if (out->result > (int64_t)out->bytes)
+		return "result is more than bytes";
+	if (out->offset > INT64_MAX - (uint64_t)out->bytes)
+		return "the request ends beyond all offsets";
+	return NULL;
+}
+
+int sp__sequence_line(const char *line, size_t len, struct sp__seqline *out, const char **reason)
+{
+	struct text rest = { line, line + len }, f = field(&rest);
+
+	if (f.at == f.end || *f.at == '#')
+		return 0;
+	out->write = *f.at == 'W';
+	if (f.end - f.at != 1 || (*f.at != 'R' && *f.at != 'W')) {
+		*reason = "op is neither R nor W";
+		return SP_EFORMAT;
+	}
+	f = field(&rest);
+	out->name = f.at;
+	out->name_len = (size_t)(f.end - f.at);
+	*reason = f.at == f.end ? "volume is missing" : numbers(&rest, out);
+	return *reason ? SP_EFORMAT : 1;
+}
+
+bool sp__sequence_foreign(const char *line, size_t len)
+{
+	static const char heading[] = "# spindle-trace/";
+	size_t n = sizeof(heading) - 1;
+
+	if (len <= n || memcmp(line, heading, n))
+		return false;
+	return line[n] != '1' || (len > n + 1 && digit(line[n + 1]));
+}
+
+static int hex(char c)
+{
+	return digit(c)		      ? c - '0'
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+				      : -1;
+}
+
+size_t sp__sequence_name(const char *name, size_t name_len, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < name_len; i++) {
+		if (name[i] == '%' && i + 2 < name_len && hex(name[i + 1]) >= 0 &&
+		    hex(name[i + 2]) >= 0) {
+			out[n++] = (char)(hex(name[i + 1]) << 4 | hex(name[i + 2]));
+			i += 2;
+		} else {
+			out[n++] = name[i];
+		}
+	}
+	out[n] = '\0';
+	return n;
+}
 
 struct loader {
 	struct sp_sequence *seq;
@@ -158,7 +301,8 @@ static int one_line(struct loader *l, const char *text, size_t len, bool whole)
 
 static int read_lines(struct loader *l, FILE *f)
 {
-	uint64_t file_bytes = sp__file_bytes(fileno(f));
+	uint64_t file_bytes = sp__file_bytes(fileno(f)), done = 0;
+	struct sp__progress progress = sp__sequence_progress(l->seq);
 	char *text = NULL;
 	size_t cap = 0;
 	ssize_t len;
@@ -168,6 +312,8 @@ static int read_lines(struct loader *l, FILE *f)
 	while (rc == 0 && (errno = 0, len = getline(&text, &cap, f)) > 0) {
 		bool whole = text[len - 1] == '\n';
 
+		sp__sequence_report(&progress, SP_SEQUENCE_PHASE_LOAD, l->line, done, file_bytes);
+		done += (uint64_t)len;
 		rc = one_line(l, text, (size_t)len - whole, whole);
 	}
 	if (rc == 0 && !feof(f))
@@ -210,8 +356,8 @@ static int read_path(struct loader *l)
 	return rc;
 }
 
-int sp_sequence_load(struct sp_sequence **out, const char *path, enum sp_sequence_order order,
-		     struct sp_errinfo *err)
+int sp_sequence_load(struct sp_sequence **out, const char *path,
+		     const struct sp_sequence_opts *opts, struct sp_errinfo *err)
 {
 	struct loader l = { .err = err, .path = path };
 	int rc;
@@ -219,13 +365,16 @@ int sp_sequence_load(struct sp_sequence **out, const char *path, enum sp_sequenc
 	l.seq = calloc(1, sizeof(*l.seq));
 	if (!l.seq)
 		return no_memory(&l);
+	if (opts)
+		l.seq->opts = *opts;
 	rc = read_path(&l);
 	free(l.slot);
 	free(l.name);
 	if (rc == 0) {
 		if (l.seq->n)
 			qsort(l.seq->req, l.seq->n, sizeof(*l.seq->req),
-			      order == SP_SEQUENCE_DONE ? by_completion : by_submission);
+			      l.seq->opts.order == SP_SEQUENCE_DONE ? by_completion
+								    : by_submission);
 		rc = sp__sequence_count(l.seq);
 		if (rc < 0)
 			sp__err(err, rc, "read", path, -1);

@@ -8,12 +8,38 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <spindle/sequence.h>
+#include "obs/progress.h"
+
+/* Parses one line of a trace from text to numbers, without allocation. */
+
+struct sp__seqline {
+	bool write;
+	const char *name; /* escaped, inside the line, not terminated */
+	size_t name_len;
+	uint64_t offset;
+	uint32_t bytes;
+	uint16_t prio;
+	int64_t submit_ns, done_ns;
+	int64_t result;
+};
+/*
+ * Parses a line without its newline.  Returns 1: a request; 0: a comment or an empty line;
+ * SP_EFORMAT with *reason (static).
+ */
+int sp__sequence_line(const char *line, size_t len, struct sp__seqline *out, const char **reason);
+/* True for the heading of another version of the format; false for any other comment. */
+bool sp__sequence_foreign(const char *line, size_t len);
+/* Writes the name, unescaped and terminated, to out (name_len + 1 bytes).  Returns its length. */
+size_t sp__sequence_name(const char *name, size_t name_len, char *out);
 
 struct sp__seqreq {
 	uint64_t offset;
 	int64_t submit_ns, done_ns; /* since the trace was opened */
-	uint64_t line;		    /* of the file, from 1 */
+	uint64_t line;		    /* line of the file, counted from 1 */
 	uint32_t bytes;		    /* moved, > 0 */
 	uint32_t volume;
 	uint16_t prio;
@@ -34,7 +60,26 @@ struct sp_sequence {
 	uint64_t device_seeks;
 	enum sp_sequence_refinement refinement;
 	size_t window;
+	struct sp_sequence_opts opts;
 };
+
+#define SP__SEQUENCE_REPORTED 4096u /* lines or requests between two reports of the progress */
+
+/* Reports the progress of a call, in its state p, each SP__SEQUENCE_REPORTED lines or requests. */
+static inline void sp__sequence_report(struct sp__progress *p, enum sp_sequence_phase phase,
+				       uint64_t n, uint64_t done, uint64_t total)
+{
+	if (p->tell && n % SP__SEQUENCE_REPORTED == 0)
+		sp__progress_report(p, (int)phase, done, total);
+}
+
+/* Returns the state of a call that reports no progress yet. */
+static inline struct sp__progress sp__sequence_progress(const struct sp_sequence *seq)
+{
+	return (struct sp__progress){
+		.tell = seq->opts.progress, .arg = seq->opts.progress_arg, .phase = -1, .last = -1
+	};
+}
 
 /* Fills in the counts, after loading and refining.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__sequence_count(struct sp_sequence *seq);

@@ -301,12 +301,15 @@ static void violation(const struct sp_sequence *a, const struct sp_sequence *b,
 static void walk(const struct sp_sequence *a, const struct sp_sequence *b, const struct match *m,
 		 struct tree *t, struct sp_sequence_comparison *c)
 {
+	struct sp__progress progress = sp__sequence_progress(a);
+
 	for (size_t i = 0; i < b->n; i++) {
 		size_t place = m->a_of_b[i], most;
 		const struct sp__seqreq *r = &a->req[place];
 		size_t from = find_cut(t, r->volume, r->offset);
 		size_t to = find_cut(t, r->volume, r->offset + r->bytes);
 
+		sp__sequence_report(&progress, SP_SEQUENCE_PHASE_COMPARE, i, i, b->n);
 		c->moved += place != i;
 		if (c->verdict != SP_SEQUENCE_LEGAL)
 			continue;

@@ -114,7 +114,7 @@ class Table:
         parallel: int | None = None,
         wait: float | bool | None = None,
     ) -> Scan:
-        """Chooses columns, and records by a predicate, by their numbers lo to hi, and a limit.
+        """Chooses columns, and records by a predicate, a limit, and numbers from lo to below hi.
 
         memory: a size as -S takes it, or bytes.  wait: seconds to wait until other programs have
         released the table; True: without limit.  Errors are raised when the scan is read.

@@ -143,7 +143,7 @@ class Cube:
         return out, after[0] - before[0] - len(out), after[1] - before[1]
 
     def cell_bytes(self):
-        return self.report("--lo=0,0,0", "--hi=0,0,0")["config"]["cell_bytes"]
+        return self.report("--lo=0,0,0", "--hi=1,1,1")["config"]["cell_bytes"]
 
     def report(self, *arguments):
         path = self.path + ".json"
@@ -152,8 +152,9 @@ class Cube:
             return json.load(f)
 
     def ask(self, query, coalesce):
-        lo, hi, step = (",".join(str(side[i]) for side in query) for i in range(3))
-        box = [f"--lo={lo}", f"--hi={hi}", f"--stride={step}", "--coalesce=" + coalesce]
+        lo, step = (",".join(str(side[i]) for side in query) for i in (0, 2))
+        end = ",".join(str(side[1] + 1) for side in query)
+        box = [f"--lo={lo}", f"--hi={end}", f"--stride={step}", "--coalesce=" + coalesce]
         out, stats = self.path + ".out", self.path + ".json"
         _, size, calls = self.run("range", self.path, *box, "--output", out, "--stats=" + stats)
         with open(stats) as f:

@@ -129,9 +129,9 @@ measure_real()
 {
 	local percent high round
 
-	"$aiobench" run --create --size=256M --bs=16K --iodepth=8 --rw=randwrite --runtime=0.1 "$work/file" >/dev/null 2>&1 ||
+	"$aiobench" run --create --size=256M --bs=16K --depth=8 --rw=randwrite --runtime=0.1 "$work/file" >/dev/null 2>&1 ||
 		die "failed: aiobench run --create"
-	"$aiobench" preflight --iodepth=200 --stats="$work/report" "$work/file" >/dev/null 2>&1 || die "failed: aiobench preflight"
+	"$aiobench" preflight --depth=200 --stats="$work/report" "$work/file" >/dev/null 2>&1 || die "failed: aiobench preflight"
 	flatten "$work/report" >"$work/preflight"
 	real_scheduler >/dev/null || return
 	for round in 1 2 3; do

@@ -17,7 +17,7 @@ seqrand()
 	for k in 8 9 10; do
 		sequential+=(--class "seq$k:rate=$6,prio=$4,offset=${k}G,range=1G,pattern=seq")
 	done
-	bench "sched=$2" --size=12G --iodepth=64 --rate_process=poisson \
+	bench "sched=$2" --size=12G --depth=64 --rate_process=poisson \
 		--class "random:$5,prio=$3,range=8G" "${sequential[@]}"
 	row seqrand series="$1" random="$5" rate="$6" random_ms="$(ms classes.random)" \
 		random_iops="$(field classes.random.iops)" sequential_ms="$(ms classes.seq8)" \

@@ -190,7 +190,7 @@ retrieved()
 			for (at = 0; at < bytes; at += 1024 * kb)
 				print int(rand() * parts), at
 		}' | sort -s -n -k1,1 | awk -v kb="$1" '{ print "R relation", $2, 1024 * kb, 0, NR, NR, 1024 * kb }' >"$work/trace"
-	"$aiobench" replay --replay_no_stall --iodepth=4 --stats="$work/report" "$work/trace" \
+	"$aiobench" replay --replay_no_stall --depth=4 --stats="$work/report" "$work/trace" \
 		sim:ide300-like,sched=clook >/dev/null || die "failed: aiobench replay"
 	flatten "$work/report" >"$work/fields"
 	calc "$(field result.elapsed_s) / $part" %.1f

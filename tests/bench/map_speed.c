@@ -19,8 +19,8 @@
 #include <time.h>
 #include <spindle/geometry.h>
 #include "base/rng.h"
-#include "cube/mapping/mapping.h"
 #include "mappingwalk.h"
+#include "place/mapping.h"
 
 #define PLACES 4096 /* made beforehand */
 

@@ -59,7 +59,7 @@ static void load(struct load *l, const char *trace, char **names, int n)
 {
 	struct sp_sequence *seq;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	int rc = sp_sequence_load(&seq, trace, SP_SEQUENCE_SUBMIT, &err), fd[FILES_MAX];
+	int rc = sp_sequence_load(&seq, trace, NULL, &err), fd[FILES_MAX];
 
 	if (rc)
 		fail(trace, rc);

@@ -58,7 +58,7 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	[ "$(value requests)" = 64 ]
 	[ "$(value pages)" = 4096 ]
 	run -2 "$aiobench" policy --load=range --threads=1 --size=64M sim:linear
-	[[ $output == *"queries read for themselves"* ]]
+	[[ $output == *"queries do not share their reads"* ]]
 	run -2 "$aiobench" policy --load=scan --threads=1 --extent=65536 --bs=1M sim:linear
 	[[ $output == *"too large for one request of a thread"* ]]
 	run -0 "$aiobench" policy --direct=0 --create=reserved --remove --size=72M --table=8M --runtime=20ms --threads=1 \
@@ -96,10 +96,10 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 
 @test "an update not asked for is skipped if the table is too large for it" {
 	run -0 "$aiobench" policy --runtime=100ms --stats=r.json sim:linear
-	[[ $output == *"an update has a table of at most"*"update is left out"* ]]
+	[[ $output == *"the table of an update has at most"*"update is skipped"* ]]
 	[ "$(values load)" = "scan scan scan range range range" ]
 	run -2 "$aiobench" policy --load=update --runtime=100ms sim:linear
-	[[ $output == *"an update has a table of at most"* ]]
+	[[ $output == *"the table of an update has at most"* ]]
 }
 
 @test "invalid combinations are refused with the reason" {
@@ -113,7 +113,7 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	[[ $output == *"aiobench policy: unrecognized option '--rw=write'"* ]]
 	run -2 "$aiobench" policy --size=1M sim:linear
 	[[ $output == *"extents"* ]]
-	run -2 "$aiobench" policy --ioengine=sync --direct=0 --create --size=8M t
+	run -2 "$aiobench" policy --engine=sync --direct=0 --create --size=8M t
 	[[ $output == *"sync"* ]]
 	[ ! -e t ]
 	run -2 "$aiobench" run --load=scan sim:linear
@@ -130,8 +130,8 @@ refused()
 
 @test "options that one of several runs would refuse are refused before the first" {
 	head -c 8M /dev/zero >t
-	refused "queries read for themselves" --load=scan,range --threads=1 sim:linear
-	refused "queries read for themselves" --threads=1 --create --size=8M f
+	refused "queries do not share their reads" --load=scan,range --threads=1 sim:linear
+	refused "queries do not share their reads" --threads=1 --create --size=8M f
 	refused "one page at a time" --load=range --extent-threshold=13 --size=64M sim:linear
 	refused "one page at a time" --load=scan,range --submission=con --extent-threshold=13 --size=64M sim:linear
 	refused "smaller than an extent" --load=range --submission=con --extent-threshold=64 --size=64M sim:linear

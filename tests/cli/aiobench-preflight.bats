@@ -4,14 +4,14 @@
 load keys
 
 @test "the keys of its report are those that are promised" {
-	"$aiobench" preflight --iodepth=5 --stats=r.json sim:linear > /dev/null
+	"$aiobench" preflight --depth=5 --stats=r.json sim:linear > /dev/null
 	has_keys r.json preflight preflight.layers[] preflight.remarks[]
 }
 
 @test "a simulated device: reports whether the scheduler heeds priorities" {
-	run -0 "$aiobench" preflight --iodepth=10 sim:linear
+	run -0 "$aiobench" preflight --depth=10 sim:linear
 	[[ ${lines[0]} == "sim:linear: priorities do not act" && $output == *"scheduler noop does not distinguish"* ]]
-	run -0 "$aiobench" preflight --iodepth=10 --stats=r.json sim:linear,sched=strict
+	run -0 "$aiobench" preflight --depth=10 --stats=r.json sim:linear,sched=strict
 	[[ ${lines[0]} == *"priorities act" ]]
 	grep -q '"kind": "preflight"' r.json
 	grep -q '"priorities_act": "yes"' r.json
@@ -19,7 +19,7 @@ load keys
 
 @test "a file: reports the layers below it and changes nothing" {
 	echo x > t
-	run -0 "$aiobench" preflight --iodepth=64 t
+	run -0 "$aiobench" preflight --depth=64 t
 	[[ ${lines[0]} == "t: priorities "* ]]
 	[ "$(cat t)" = x ]
 	run -0 "$aiobench" preflight --direct=0 t
@@ -40,7 +40,7 @@ load keys
 }
 
 @test "a run with priorities reports it first, one without does not" {
-	run -0 "$aiobench" run --runtime=5 --iodepth=10 --stats=r.json sim:linear --class a:share=10,prio=rt --class b:
+	run -0 "$aiobench" run --runtime=5 --depth=10 --stats=r.json sim:linear --class a:share=10,prio=rt --class b:
 	[[ ${lines[0]} == "sim:linear: priorities do not act" ]]
 	grep -q '"priorities_act": "no"' r.json
 	run -0 "$aiobench" run --runtime=5 --stats=r.json sim:linear
@@ -49,11 +49,11 @@ load keys
 }
 
 @test "a replay and policies with priorities report it first, too" {
-	"$aiobench" run --runtime=1 --iodepth=10 --trace=t.trace sim:linear --class a:share=50,prio=rt --class b:
+	"$aiobench" run --runtime=1 --depth=10 --trace=t.trace sim:linear --class a:share=50,prio=rt --class b:
 	run -0 "$aiobench" replay --stats=r.json t.trace sim:linear
 	[[ ${lines[0]} == "sim:linear: priorities do not act" ]]
 	grep -q '"priorities_act": "no"' r.json
-	"$aiobench" run --runtime=1 --iodepth=10 --trace=t.trace sim:linear
+	"$aiobench" run --runtime=1 --depth=10 --trace=t.trace sim:linear
 	run -0 "$aiobench" replay --stats=r.json t.trace sim:linear
 	[[ $output != *priorities* ]]
 	run -0 "$aiobench" policy --load=scan --size=64M --runtime=1 --stats=r.json sim:linear
@@ -65,7 +65,7 @@ load keys
 
 @test "a file that is to be created is judged by its folder" {
 	mkdir d
-	run -0 "$aiobench" run --ioengine=sync --direct=0 --create=sparse --remove --size=1M --io_size=64K d/t \
+	run -0 "$aiobench" run --engine=sync --direct=0 --create=sparse --remove --size=1M --io_size=64K d/t \
 		--class a:prio=idle --class b:
 	[[ ${lines[0]} == "d/t: priorities "* ]]
 }

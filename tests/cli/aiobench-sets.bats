@@ -16,7 +16,7 @@ load keys
 }
 
 @test "a sweep of a device that does one at a time recommends one" {
-	run -0 "$aiobench" sweep --runtime=200 --iodepth=16 sim:linear,merge=no
+	run -0 "$aiobench" sweep --runtime=200 --depth=16 sim:linear,merge=no
 	[[ $output == *"R recommended         1 (1 to 1)"* ]]
 	[[ $output == *"+-"* && $output == *"   16 "* && $output != *"   32 "* ]]
 }
@@ -39,9 +39,9 @@ judge()
 
 @test "the text under a sweep's table agrees with the table" {
 	for seed in 1 2; do
-		"$aiobench" sweep --runtime=4 --randseed=$seed sim:flash > out
+		"$aiobench" sweep --runtime=4 --seed=$seed sim:flash > out
 		judge out
-		"$aiobench" sweep --runtime=30 --iodepth=64 --bs=16K --randseed=$seed --stats=r.json \
+		"$aiobench" sweep --runtime=30 --depth=64 --bs=16K --seed=$seed --stats=r.json \
 			sim:ultrastar36lzx-like > out
 		judge out
 		if grep -q "^warning: noise is larger than" out; then
@@ -53,21 +53,21 @@ judge()
 }
 
 @test "a sweep whose depths differ only by noise says so" {
-	run -0 "$aiobench" sweep --runtime=8 --iodepth=32 --bs=16K --stats=r.json sim:ultrastar36lzx-like
+	run -0 "$aiobench" sweep --runtime=8 --depth=32 --bs=16K --stats=r.json sim:ultrastar36lzx-like
 	[[ $output == *"warning: noise is larger than the difference between depths 8 and 16: "* ]]
 	[ "$(value noise_hides)" = '"smaller"' ]
 	[ "$(value alike_depth_low)" = 8 ]
 }
 
 @test "a sweep of a file creates it once and removes it" {
-	run -0 "$aiobench" sweep --direct=0 --create --remove --size=1M --iodepth=8 --runtime=600ms \
+	run -0 "$aiobench" sweep --direct=0 --create --remove --size=1M --depth=8 --runtime=600ms \
 		--rw=randrw --stats=r.json t
 	[ ! -e t ]
 	[ "$(value errors)" = "[]" ] || [ "$(value errors)" = 0 ]
 	[[ $output == *"8 "* ]]
-	run -0 "$aiobench" sweep --direct=0 --create=sparse --size=1M --iodepth=2 --runtime=200ms t
+	run -0 "$aiobench" sweep --direct=0 --create=sparse --size=1M --depth=2 --runtime=200ms t
 	[ "$(stat -c %s t)" = 1048576 ]
-	run -2 "$aiobench" sweep --direct=0 --rw=randwrite --iodepth=2 --runtime=200ms t
+	run -2 "$aiobench" sweep --direct=0 --rw=randwrite --depth=2 --runtime=200ms t
 	[[ $output == *"its data would be lost"* ]]
 }
 
@@ -80,7 +80,7 @@ judge()
 
 @test "an interrupted sweep reports the measurements so far" {
 	head -c 1M /dev/zero > t
-	"$aiobench" sweep --direct=0 --runtime=6 --iodepth=4 --stats=r.json t > out &
+	"$aiobench" sweep --direct=0 --runtime=6 --depth=4 --stats=r.json t > out &
 	pid=$!
 	sleep 3
 	kill -TERM $pid
@@ -97,7 +97,7 @@ judge()
 	[[ $output == *"aiobench sweep: unrecognized option '--rate_iops=10'"* ]]
 	run -2 "$aiobench" sweep --class a:depth=3 sim:linear
 	[[ $output == *"classes of a sweep share its depth"* ]]
-	run -2 "$aiobench" sweep --ioengine=sync --direct=0 /dev/null
+	run -2 "$aiobench" sweep --engine=sync --direct=0 /dev/null
 	[[ $output == *"one request outstanding at a time"* ]]
 	run -2 "$aiobench" sweep --trace=x sim:linear
 	[[ $output == *"aiobench sweep: unrecognized option '--trace=x'"* ]]
@@ -110,22 +110,22 @@ judge()
 }
 
 @test "a mix reports the effect of priorities" {
-	run -0 "$aiobench" mix --runtime=200 --iodepth=64 --bs=16K --shares=10,50,100 --low=idle \
+	run -0 "$aiobench" mix --runtime=200 --depth=64 --bs=16K --shares=10,50,100 --low=idle \
 		--stats=r.json sim:ultrastar36lzx-like,sched=strict
 	[[ $output == *"priorities: they have an effect"* ]]
 	[ "$(value kind)" = '"mix"' ]
 	[ "$(value effect)" = '"yes"' ]
 	[ "$(grep -c '"share": ' r.json)" -ge 3 ]
-	run -0 "$aiobench" mix --runtime=200 --iodepth=64 --bs=16K --shares=10,50 \
+	run -0 "$aiobench" mix --runtime=200 --depth=64 --bs=16K --shares=10,50 \
 		sim:ultrastar36lzx-like,sched=deadline
 	[[ $output == *"priorities: no effect"* ]]
-	run -0 "$aiobench" mix --runtime=100 --iodepth=64 --bs=16K --shares=10,50 --share-of=issued \
+	run -0 "$aiobench" mix --runtime=100 --depth=64 --bs=16K --shares=10,50 --share-of=issued \
 		sim:ultrastar36lzx-like,sched=strict
 	[[ $output == *" 10%"*" 50%"* ]]
 }
 
 @test "random requests next to sequential readers" {
-	run -0 "$aiobench" mix --scans --iodepth=8 --runtime=200 --bs=16K --stats=r.json \
+	run -0 "$aiobench" mix --scans --depth=8 --runtime=200 --bs=16K --stats=r.json \
 		sim:ultrastar36lzx-like,sched=strict
 	[[ $output == *"alone"*"same"*"priority"* ]]
 	[ "$(value of)" = '"scans"' ]
@@ -156,7 +156,7 @@ agrees()
 
 @test "a mix agrees with itself" {
 	for target in sched=strict sched=deadline sched=noop; do
-		"$aiobench" mix --runtime=60 --iodepth=64 --shares=10,50,90 --stats=r.json \
+		"$aiobench" mix --runtime=60 --depth=64 --shares=10,50,90 --stats=r.json \
 			sim:ultrastar36lzx-like,$target > out
 		agrees out
 		case $(value effect) in
@@ -168,25 +168,25 @@ agrees()
 }
 
 @test "a class that got nothing back has waited longer" {
-	run -0 "$aiobench" mix --runtime=60 --iodepth=64 --shares=10 --low=idle sim:ultrastar36lzx-like,sched=strict
+	run -0 "$aiobench" mix --runtime=60 --depth=64 --shares=10 --low=idle sim:ultrastar36lzx-like,sched=strict
 	[[ $output == *" 0.0  "*">"* ]]
-	run -0 "$aiobench" mix --runtime=60 --iodepth=64 --shares=10 --low=rt --high=idle \
+	run -0 "$aiobench" mix --runtime=60 --depth=64 --shares=10 --low=rt --high=idle \
 		sim:ultrastar36lzx-like,sched=strict
 	[[ $output == *"they have an effect"*"low requests take 0."* ]]
 }
 
 @test "a mix without both priorities says so" {
-	run -0 "$aiobench" mix --runtime=2 --iodepth=1 sim:flash
+	run -0 "$aiobench" mix --runtime=2 --depth=1 sim:flash
 	[[ $output == *"priorities: no setting has requests of both"* ]]
-	run -0 "$aiobench" mix --runtime=60 --iodepth=64 --shares=50 sim:ultrastar36lzx-like,sched=deadline
+	run -0 "$aiobench" mix --runtime=60 --depth=64 --shares=50 sim:ultrastar36lzx-like,sched=deadline
 	[[ $output == *" effect at 50 % high: "* ]]
 }
 
 @test "a mix on a file" {
 	head -c 4M /dev/zero > t
-	run -0 "$aiobench" mix --direct=0 --runtime=2 --iodepth=16 --shares=0,25,100 t
+	run -0 "$aiobench" mix --direct=0 --runtime=2 --depth=16 --shares=0,25,100 t
 	[[ $output == *"  0%"*" 25%"*"100%"* ]]
-	run -0 "$aiobench" mix --direct=0 --runtime=500ms --iodepth=4 --scans t
+	run -0 "$aiobench" mix --direct=0 --runtime=500ms --depth=4 --scans t
 	[[ $output == *"scan MB/s"* ]]
 	run -2 "$aiobench" mix --shares=50,10 sim:linear
 	[[ $output == *"shares must increase"* ]]
@@ -200,7 +200,7 @@ agrees()
 
 @test "two reports are compared, with intervals" {
 	"$aiobench" run --runtime=60 --bs=16K --stats=a.json sim:ultrastar36lzx-like > /dev/null
-	"$aiobench" run --runtime=60 --bs=16K --iodepth=16 --stats=b.json sim:ultrastar36lzx-like > /dev/null
+	"$aiobench" run --runtime=60 --bs=16K --depth=16 --stats=b.json sim:ultrastar36lzx-like > /dev/null
 	run -0 "$aiobench" compare --stats=r.json a.json b.json
 	[[ $output == *"A: a.json, sim:ultrastar36lzx-like"* && $output == *"IOPS"*" to "* ]]
 	[ "$(value kind)" = '"compare"' ]
@@ -212,7 +212,7 @@ agrees()
 }
 
 @test "a file that is not a report is refused" {
-	"$aiobench" sweep --runtime=10 --iodepth=2 --stats=s.json sim:linear > /dev/null
+	"$aiobench" sweep --runtime=10 --depth=2 --stats=s.json sim:linear > /dev/null
 	"$aiobench" run --runtime=5 --stats=a.json sim:linear > /dev/null
 	run -2 "$aiobench" compare a.json s.json
 	[[ $output == *"s.json: is not a report of aiobench run" ]]
@@ -228,18 +228,18 @@ agrees()
 }
 
 @test "two settings are measured alternately" {
-	run -0 "$aiobench" compare --interleave=5 --runtime=100 --bs=16K --a=--iodepth=1 \
-		--b='--iodepth=32 --randseed=2' --stats=r.json sim:ultrastar36lzx-like
+	run -0 "$aiobench" compare --interleave=5 --runtime=100 --bs=16K --a=--depth=1 \
+		--b='--depth=32 --seed=2' --stats=r.json sim:ultrastar36lzx-like
 	[[ $output == *"depth 1"*"depth 32"*"5 pairs"* ]]
 	awk '/"ratio_low":/ { sub(/,/, ""); if (!seen++ && $2 > 1.5) ok = 1 } END { exit !ok }' r.json
 	run -0 "$aiobench" compare --interleave=3 --runtime=50 \
 		--a="'sim:ultrastar36lzx-like'" --b='sim:linear,merge=no'
 	[[ $output == *"B: sim:linear"* ]]
-	run -2 "$aiobench" compare --a='--iodepth="3' sim:linear
+	run -2 "$aiobench" compare --a='--depth="3' sim:linear
 	[[ $output == *"a quote is not closed"* ]]
 	run -2 "$aiobench" compare --a=--no-such sim:linear
-	run -2 "$aiobench" run --a=--iodepth=3 sim:linear
-	[[ $output == *"aiobench run: unrecognized option '--a=--iodepth=3'"* ]]
+	run -2 "$aiobench" run --a=--depth=3 sim:linear
+	[[ $output == *"aiobench run: unrecognized option '--a=--depth=3'"* ]]
 }
 
 @test "a job file of fio defines the load" {
@@ -251,21 +251,21 @@ agrees()
 	run -0 "$aiobench" mix --fio-job=job.fio --runtime=2 --shares=25
 	[[ $output == *" 25%"* ]]
 	run -0 "$aiobench" compare --interleave=3 --a='--fio-job=job.fio --runtime=300ms' \
-		--b='--fio-job=job.fio --iodepth=2 --runtime=300ms'
+		--b='--fio-job=job.fio --depth=2 --runtime=300ms'
 	[[ $output == *"depth 8"*"depth 2"* ]]
 }
 
 @test "settings on a file that is made for both" {
 	run -0 "$aiobench" compare --interleave=3 --runtime=400ms --direct=0 --create --remove --size=1M \
-		--b=--iodepth=8 t
+		--b=--depth=8 t
 	[[ $output == *"IOPS"* ]]
 	[ ! -e t ]
 }
 
 @test "the keys of reports are those that are promised" {
 	"$aiobench" run --runtime=5 --fixedbufs --stats=run.json --class a:share=50 --class b: sim:linear > /dev/null
-	"$aiobench" sweep --runtime=40 --iodepth=4 --fixedbufs --stats=sweep.json sim:linear > /dev/null
-	"$aiobench" mix --runtime=40 --iodepth=8 --shares=0,50,100 --fixedbufs --stats=mix.json sim:linear > /dev/null
+	"$aiobench" sweep --runtime=40 --depth=4 --fixedbufs --stats=sweep.json sim:linear > /dev/null
+	"$aiobench" mix --runtime=40 --depth=8 --shares=0,50,100 --fixedbufs --stats=mix.json sim:linear > /dev/null
 	"$aiobench" compare --runtime=40 --interleave=3 --a= --stats=compare.json sim:linear > /dev/null
 	has_keys run.json config.classes[] result.no_effect[] sim
 	has_keys sweep.json config.classes[] result.no_effect[] result.latency_knee result.throughput_knee result.recommended \
@@ -277,7 +277,7 @@ agrees()
 
 @test "a picture shows a run over time, and each of two equal series" {
 	needs gnuplot
-	"$aiobench" run --runtime=20 --iodepth=8 --plot=run.svg sim:linear >/dev/null
+	"$aiobench" run --runtime=20 --depth=8 --plot=run.svg sim:linear >/dev/null
 	grep -q 'Throughput over time' run.svg
 	grep -q 'Latency over time' run.svg
 	grep -q '>p50<' run.svg
@@ -295,12 +295,12 @@ agrees()
 
 @test "pictures are drawn by gnuplot" {
 	needs gnuplot
-	"$aiobench" run --runtime=20 --iodepth=8 --plot=run.png sim:linear > /dev/null
-	"$aiobench" run --runtime=20 --iodepth=8 --plot=run.svg --class a:share=50 --class "it's b:" \
+	"$aiobench" run --runtime=20 --depth=8 --plot=run.png sim:linear > /dev/null
+	"$aiobench" run --runtime=20 --depth=8 --plot=run.svg --class a:share=50 --class "it's b:" \
 		sim:linear > /dev/null
-	"$aiobench" sweep --runtime=40 --iodepth=8 --plot=sweep.png sim:linear > /dev/null
-	"$aiobench" mix --runtime=40 --iodepth=8 --shares=0,50,100 --plot=mix.png sim:linear > /dev/null
-	"$aiobench" mix --runtime=40 --iodepth=8 --scans --plot=scans.svg sim:linear > /dev/null
+	"$aiobench" sweep --runtime=40 --depth=8 --plot=sweep.png sim:linear > /dev/null
+	"$aiobench" mix --runtime=40 --depth=8 --shares=0,50,100 --plot=mix.png sim:linear > /dev/null
+	"$aiobench" mix --runtime=40 --depth=8 --scans --plot=scans.svg sim:linear > /dev/null
 	for f in run sweep mix; do
 		[ "$(head -c 4 $f.png | tail -c 3)" = PNG ]
 	done
@@ -311,7 +311,7 @@ agrees()
 
 @test "a plot needs gnuplot and a file name with a known format" {
 	run -2 "$aiobench" run --plot=x.jpg sim:linear
-	[[ $output == *"ends in none of .png, .svg and .pdf"* ]]
+	[[ $output == *"does not end in .png, .svg or .pdf"* ]]
 	mkdir empty
 	run -2 env PATH="$PWD/empty" "$aiobench" run --runtime=1 --plot=x.png sim:linear
 	[ "$output" = "aiobench: --plot needs gnuplot, in Debian the package gnuplot-nox: No such file or directory" ]

@@ -30,8 +30,8 @@ device()
 
 @test "a process is watched through its rings, at the depth that it has" {
 	head -c 4M /dev/zero > f
-	"$aiobench" run --direct=0 --ioengine=io_uring --io_size=4K f >/dev/null 2>&1 || skip "no io_uring here"
-	"$aiobench" run --direct=0 --ioengine=io_uring --iodepth=32 --runtime=60 f >/dev/null &
+	"$aiobench" run --direct=0 --engine=io_uring --io_size=4K f >/dev/null 2>&1 || skip "no io_uring here"
+	"$aiobench" run --direct=0 --engine=io_uring --depth=32 --runtime=60 f >/dev/null &
 	pid=$!
 	for _ in {1..50}; do
 		[ -n "$(find /proc/$pid/fd -lname 'anon_inode:\[io_uring\]' 2>/dev/null)" ] && break

@@ -5,9 +5,9 @@ load keys
 
 @test "--help and --version are answered on standard output" {
 	run -0 --separate-stderr "$aiobench" --help
-	[[ $output == *--iodepth* && -z $stderr ]]
+	[[ $output == *--depth* && -z $stderr ]]
 	run -0 --separate-stderr "$aiobench" watch --help
-	[[ $output == *--sample_rate* && $output != *--iodepth* && -z $stderr ]]
+	[[ $output == *--sample_rate* && $output != *--depth* && -z $stderr ]]
 	run -0 "$aiobench" --version
 	[[ $output == "aiobench (Spindle) "* ]]
 }
@@ -17,23 +17,23 @@ load keys
 	[[ $output == *"missing command"* ]]
 	run -2 "$aiobench" walk x
 	[[ $output == *"unknown command: 'walk'"* ]]
-	run -2 "$aiobench" --iodepth 4 run f
+	run -2 "$aiobench" --depth 4 run f
 	[[ $output == *"the command comes before its options"* ]]
 	run -2 "$aiobench" run
 	[[ $output == *"missing target"* ]]
 }
 
 @test "a simulated drive is measured in virtual time, the same every time" {
-	run -0 "$aiobench" run --iodepth=4 --bs=16K --runtime=20 --stats=r.json sim:linear,merge=no
+	run -0 "$aiobench" run --depth=4 --bs=16K --runtime=20 --stats=r.json sim:linear,merge=no
 	[[ $output == *"of virtual time"* && $output == *"all        default"*"46.7 ms"* ]]
 	[ "$(value schema)" = '"spindle.aiobench/1"' ]
 	cp r.json first.json
-	"$aiobench" run --iodepth=4 --bs=16K --runtime=20 --stats=r.json sim:linear,merge=no
+	"$aiobench" run --depth=4 --bs=16K --runtime=20 --stats=r.json sim:linear,merge=no
 	cmp r.json first.json
 }
 
 @test "a file is created, used and removed as requested" {
-	run -0 "$aiobench" run --direct=0 --create --size=1M --io_size=4M --iodepth=8 --stats=r.json t
+	run -0 "$aiobench" run --direct=0 --create --size=1M --io_size=4M --depth=8 --stats=r.json t
 	[ "$(stat -c %s t)" = 1048576 ]
 	[ "$(value requests)" = 1024 ]
 	[ "$(value errors)" = 0 ]
@@ -58,14 +58,14 @@ load keys
 @test "every engine reads a file" {
 	head -c 1M /dev/zero > t
 	for e in auto sync libaio io_uring; do
-		run "$aiobench" run --direct=0 --ioengine=$e --iodepth=4 --io_size=256K --stats=r.json t
+		run "$aiobench" run --direct=0 --engine=$e --depth=4 --io_size=256K --stats=r.json t
 		if [ "$e" != auto ] && [ "$status" = 2 ]; then
 			continue # not on this system
 		fi
 		[ "$status" = 0 ]
 		[ "$(value requests)" = 64 ]
 	done
-	run -0 "$aiobench" run --ioengine=io_uring --fixedbufs --registerfiles --direct=0 --io_size=256K --iodepth=16 \
+	run -0 "$aiobench" run --engine=io_uring --fixedbufs --registerfiles --direct=0 --io_size=256K --depth=16 \
 		--iodepth_batch=4 --iodepth_batch_complete_min=4 --iodepth_batch_complete_max=8 --stats=r.json t ||
 		skip "no io_uring here"
 	[ "$(value requests)" = 64 ]
@@ -74,7 +74,7 @@ load keys
 # moments OPTION...: at how many moments sixteen requests were submitted.
 moments()
 {
-	"$aiobench" run --direct=0 --ioengine=libaio --iodepth=16 --io_size=64K --trace=b.trace "$@" t > /dev/null &&
+	"$aiobench" run --direct=0 --engine=libaio --depth=16 --io_size=64K --trace=b.trace "$@" t > /dev/null &&
 		grep -v '^#' b.trace | cut -d' ' -f6 | sort -u | wc -l
 }
 
@@ -89,9 +89,9 @@ moments()
 
 @test "a run continues after errors, but one with only errors is not a measurement" {
 	head -c 1M /dev/zero > t
-	run -0 "$aiobench" run --ioengine=fault:ERROR=EIO,COUNT=15:sync --continue_on_error --io_size=64K t
+	run -0 "$aiobench" run --engine=fault:ERROR=EIO,COUNT=15:sync --continue_on_error --io_size=64K t
 	[[ $output == *"15 of Input/output error"* ]]
-	run -2 "$aiobench" run --ioengine=fault:ERROR=EIO,COUNT=0:sync --continue_on_error --io_size=64K --stats=r.json t
+	run -2 "$aiobench" run --engine=fault:ERROR=EIO,COUNT=0:sync --continue_on_error --io_size=64K --stats=r.json t
 	[[ $output == *"16 of Input/output error"*"aiobench: all requests failed: Input/output error" ]]
 	[ "$(value requests)" = 0 ]
 }
@@ -100,7 +100,7 @@ moments()
 	head -c 1M /dev/zero > t
 	"$aiobench" run --io_size=4K t || skip "no direct I/O here"
 	run -2 "$aiobench" run --bs=1000 --io_size=64K t
-	[[ $output == *"direct requests must be multiples of "*"class all has 1000"* ]]
+	[[ $output == *"direct requests must be multiples of "*"class all have 1000"* ]]
 	run -2 "$aiobench" run --offset=100 --io_size=64K t
 	[[ $output == *"offset must be a multiple"* ]]
 }
@@ -124,7 +124,7 @@ moments()
 }
 
 @test "classes have their own requests, and a line each" {
-	run -0 "$aiobench" run --runtime=30 --stats=r.json --iodepth=20 sim:linear,sched=strict \
+	run -0 "$aiobench" run --runtime=30 --stats=r.json --depth=20 sim:linear,sched=strict \
 		--class high:share=10%,prio=rt/2,op=randwrite,size=8K \
 		--class low:prio=idle,pattern=stride:64K
 	[[ $output == *"high       rt/2"* && $output == *"low        idle"* && $output == *"total  "* ]]
@@ -140,8 +140,8 @@ moments()
 }
 
 @test "values that cannot be meant are refused, not rounded or wrapped" {
-	run -2 "$aiobench" run --runtime=1 --iodepth=1.5 sim:linear
-	[[ $output == *"--iodepth argument '1.5' is not a whole number"* ]]
+	run -2 "$aiobench" run --runtime=1 --depth=1.5 sim:linear
+	[[ $output == *"--depth argument '1.5' is not a whole number"* ]]
 	run -2 "$aiobench" run --runtime=1 --class a:depth=2.5 sim:linear
 	[[ $output == *"--class a: 'depth=2.5': depth is a whole number from 1 to 4096"* ]]
 	run -2 "$aiobench" run --runtime=1 --class :depth=1 sim:linear
@@ -196,7 +196,7 @@ moments()
 @test "on a narrow terminal that line stays in one row" {
 	needs script
 	head -c 1M /dev/zero > t
-	TERM=xterm script -qec "stty cols 12; '$aiobench' sweep --direct=0 --iodepth=2 --runtime=1.2 t 2>&1 > x" out > x
+	TERM=xterm script -qec "stty cols 12; '$aiobench' sweep --direct=0 --depth=2 --runtime=1.2 t 2>&1 > x" out > x
 	grep -q $'\raiobench: ' out
 	tr '\r' '\n' < out | grep -v '^Script' | awk '/^aiobench:/ { sub(/\033.*/, ""); if (length($0) > 11) exit 1 }'
 	TERM=xterm script -qec "stty cols 1; '$aiobench' run --direct=0 --runtime=1.2 t 2>&1 > x" out > x
@@ -215,17 +215,17 @@ moments()
 	[[ $output == *"aiobench run: unrecognized option '--source=stat'"* ]]
 	run -2 "$aiobench" run --replay_no_stall --runtime=1 sim:linear
 	[[ $output == *"aiobench run: unrecognized option '--replay_no_stall'"* ]]
-	run -2 "$aiobench" watch --iodepth=4 --runtime=100ms 1
-	[[ $output == *"aiobench watch: unrecognized option '--iodepth=4'"* ]]
+	run -2 "$aiobench" watch --depth=4 --runtime=100ms 1
+	[[ $output == *"aiobench watch: unrecognized option '--depth=4'"* ]]
 }
 
 @test "warnings that are not in the report are printed next to it" {
 	head -c 1M /dev/zero > t
-	run -0 "$aiobench" run --direct=0 --ioengine=sync --iodepth=16 --io_size=64K t
-	[[ $output == *"warning: --iodepth had no effect: sync has one request at a time for each class"* ]]
-	run -0 "$aiobench" run --direct=0 --ioengine=sync --class a:share=10 --class b --io_size=64K t
+	run -0 "$aiobench" run --direct=0 --engine=sync --depth=16 --io_size=64K t
+	[[ $output == *"warning: --depth had no effect: sync has one request at a time for each class"* ]]
+	run -0 "$aiobench" run --direct=0 --engine=sync --class a:share=10 --class b --io_size=64K t
 	[[ $output == *"warning: share of --class had no effect: sync"* ]]
-	run -0 "$aiobench" run --direct=0 --ioengine=sync --class a --class b --io_size=64K t
+	run -0 "$aiobench" run --direct=0 --engine=sync --class a --class b --io_size=64K t
 	[[ $output != *warning* ]]
 	run -0 "$aiobench" run --direct=0 --io_size=64K t t t
 	[[ ${lines[0]} == "t and 2 more: engine "* ]]
@@ -254,13 +254,13 @@ moments()
 }
 
 @test "a rate is kept, and waiting counts from when a request was due" {
-	run -0 "$aiobench" run --runtime=20 --rate_iops=50 --iodepth=4 --stats=r.json sim:linear
+	run -0 "$aiobench" run --runtime=20 --rate_iops=50 --depth=4 --stats=r.json sim:linear
 	[ "$(value requests)" -ge 999 ]
 	[ "$(value requests)" -le 1001 ]
 }
 
 @test "a trace has every request" {
-	"$aiobench" run --io_size=40K --iodepth=3 --trace=t.trace sim:linear
+	"$aiobench" run --io_size=40K --depth=3 --trace=t.trace sim:linear
 	[ "$(grep -vc '^#' t.trace)" = 10 ]
 	[ "$(awk '!/^#/ { print $1, $4, $8 }' t.trace | sort -u)" = "R 4096 4096" ]
 }
@@ -331,26 +331,26 @@ removed_after()
 
 @test "numbers, times and sizes that are none are refused" {
 	run -2 "$aiobench" run --runtime=ten sim:linear
-	[[ $output == *"invalid --runtime argument 'ten': valid are such as 10, 500ms, 20us, 2m and 1h" ]]
+	[[ $output == *"invalid --runtime argument 'ten': valid are times such as 10, 500ms, 20us, 2m and 1h" ]]
 	for option in bs size offset stride io_size; do
 		run -2 "$aiobench" run --$option=4KB sim:linear
 		[[ $output == *"invalid suffix in --$option argument '4KB': valid sizes are such as 512b, 4K, "* ]]
 	done
 	run -2 "$aiobench" run --rwmixread=half sim:linear
-	[[ $output == *"invalid --rwmixread argument 'half': valid are such as 30 and 30%" ]]
+	[[ $output == *"invalid --rwmixread argument 'half': valid are shares such as 30 and 30%" ]]
 	run -2 "$aiobench" mix --shares=,1 sim:linear
 	[[ $output == *"invalid --shares argument ',1': valid is a list such as 0,10,50" ]]
-	run -2 "$aiobench" run --ioengine=steam sim:linear
-	[[ $output == *"invalid argument 'steam' for '--ioengine'"*"- 'io_uring'"*"- 'sync'"* ]]
-	run -2 "$aiobench" run --iodepth=0 sim:linear
-	[[ $output == *"--iodepth argument '0' is not within 1 and 4096"* ]]
+	run -2 "$aiobench" run --engine=steam sim:linear
+	[[ $output == *"invalid argument 'steam' for '--engine'"*"- 'io_uring'"*"- 'sync'"* ]]
+	run -2 "$aiobench" run --depth=0 sim:linear
+	[[ $output == *"--depth argument '0' is not within 1 and 4096"* ]]
 	run -2 "$aiobench" run --bs=0 sim:linear
 	[[ $output == *"--bs argument '0'"* ]]
 	run -2 "$aiobench" run --rw=scribble sim:linear
 	[[ $output == *"scribble"* ]]
 	run -2 "$aiobench" run --direct=yes sim:linear
 	[[ $output == *"0 or 1"* ]]
-	run -2 "$aiobench" run --iodepth_batch_complete_min=5 --iodepth=4 sim:linear
+	run -2 "$aiobench" run --iodepth_batch_complete_min=5 --depth=4 sim:linear
 	[[ $output == *"batches of completions must fit into the depth"* ]]
 }
 
@@ -400,9 +400,9 @@ filling()
 	head -c 1M /dev/zero > t
 	"$aiobench" run --runtime=10ms t > /dev/null || skip "no direct I/O here"
 	run -2 "$aiobench" run --class a:offset=32 --runtime=10ms t
-	[[ $output == *'the offset of class a is 32' && $output != *' has 4096'* ]]
+	[[ $output == *'the offset of class a is 32' && $output != *' have 4096'* ]]
 	run -2 "$aiobench" run --class a:size=100 --runtime=10ms t
-	[[ $output == *'class a has 100' ]]
+	[[ $output == *'class a have 100' ]]
 }
 
 @test "many measurements without time for a request are an error" {

@@ -79,9 +79,9 @@ value()
 	run -0 "$blockseq" --cache=1 --stats=s.json t
 	[ "$(jq -r '.schema, .total.write_bytes, .volumes[0].name, .cache.dirty' s.json | tr '\n' ' ')" = \
 		"spindle.sequence/1 4096 v 1 " ]
-	run -0 --separate-stderr "$blockseq" --stats t
+	run -0 --separate-stderr "$blockseq" --stats=- t
 	[ "$(jq -c .cache <<<"$stderr")" = null ]
-	run -1 --separate-stderr "$blockseq" --compare --stats t /dev/null
+	run -1 --separate-stderr "$blockseq" --compare --stats=- t /dev/null
 	[ "$(jq -r '.schema, .verdict, .first.op, .second' <<<"$stderr" | tr '\n' ' ')" = \
 		"spindle.sequence-comparison/1 missing W null " ]
 	run -2 "$blockseq" --stats=/nosuch/file t
@@ -140,9 +140,9 @@ value()
 	run -2 "$blockseq" --cache=1 --policy=fifo bad
 	[[ $output == *"invalid argument"*"opt"* ]]
 	run -2 "$blockseq" --compare --cache=1 bad bad
-	[[ $output == *"knows no cache"* ]]
+	[[ $output == *"--compare and --cache are incompatible"* ]]
 	run -2 "$blockseq" --compare --refine=file bad bad
-	[[ $output == *"--compare does not rearrange"* ]]
+	[[ $output == *"--compare and --refine are incompatible"* ]]
 	run -2 "$blockseq" --window=3 bad
 	[[ $output == *"--window needs --refine"* ]]
 }
@@ -255,6 +255,6 @@ fake_gnuplot()
 	[ "$output" = "blockseq: t.svg: --plot would overwrite it" ]
 	cmp t t.svg
 	run -2 "$blockseq" --plot=p.jpg t
-	[[ $output == *"ends in none of .png, .svg and .pdf" ]]
+	[[ $output == *"does not end in .png, .svg or .pdf" ]]
 	[ ! -e p.png ]
 }

@@ -58,7 +58,7 @@ setup()
 	run -2 "$xsort" --csv --header -k name -k 4 c.csv
 	[[ $output == "xsort: c.csv: the header has 3 columns, not 4" ]]
 	run -2 "$xsort" --csv --header -k '"name' c.csv
-	[[ $output == *"do not end"* ]]
+	[[ $output == *"is not closed"* ]]
 	run -2 "$xsort" --csv --header -k name:q c.csv
 	[[ $output == *"stray character in field spec"*"'name:q'" ]]
 	printf 'a,a\n1,2\n' >twice
@@ -68,7 +68,7 @@ setup()
 	[[ $output == *"/dev/null: there is no header"* ]]
 	printf 'a,"b\n1,2\n' >open
 	run -2 "$xsort" --csv --header -k a open
-	[[ $output == *"open: the quotes of the header do not end" ]]
+	[[ $output == *"open: a quoted name of the header is not closed" ]]
 	run -2 "$xsort" --csv --header -k a missing
 	[[ $output == *"cannot read: missing: No such file or directory" ]]
 }
@@ -219,7 +219,7 @@ EOF
 			--then=c,left=2.n,key=code,index=ci a b | cmp - want
 	done
 	run -1 "$xjoin" --csv --header -j id --index2=bi --suffixes=,_ --then=c,left=2.n,key=code,index=ci a b
-	[ "$output" = "xjoin: --suffixes: 3 files need as many suffixes between commas, not 2" ]
+	[ "$output" = "xjoin: --suffixes: 3 files need as many suffixes, separated by commas, not 2" ]
 	"$xjoin" -t, --header -1 1 -2 2 --suffixes --algorithm=merge a b | cmp - <(printf '%s\n' id,n_1,v,n_2,w 1,x,p,5,r 2,y,q,6,s)
 	tr , ' ' <a >a.s
 	"$xjoin" --header --suffixes a.s a.s --ordered=1 | cmp - <(printf '%s\n' 'id n_1 v_1 n_2 v_2' '1 x p x p' '2 y q y q')

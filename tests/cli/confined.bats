@@ -72,7 +72,7 @@ joins()
 benches()
 {
 	possible "$1"
-	confined "$1" "$aiobench" run --create --size=1M --direct=0 --rw=randwrite --iodepth=8 \
+	confined "$1" "$aiobench" run --create --size=1M --direct=0 --rw=randwrite --depth=8 \
 		--io_size=1M --stats=report c/file
 	[ "$(engine report)" != io_uring ]
 	grep -q '"requests": 256,' report
@@ -90,7 +90,7 @@ benches()
 	[ -z "$output" ]
 	run -1 --separate-stderr confined enosys "$xjoin" -S 512K --algorithm=hybrid --engine=io_uring in in
 	[ "$stderr" = 'xjoin: io_uring: Function not implemented' ]
-	run -2 --separate-stderr confined eperm "$aiobench" run --ioengine=io_uring --io_size=4K in
+	run -2 --separate-stderr confined eperm "$aiobench" run --engine=io_uring --io_size=4K in
 	[ "$stderr" = 'aiobench: io_uring: Operation not permitted' ]
 }
 
@@ -123,9 +123,9 @@ benches()
 @test "aiobench with the engine sync needs no thread for one class, and reports the need for two" {
 	possible threads
 	head -c 64K /dev/zero >in
-	confined threads "$aiobench" run --ioengine=sync --direct=0 --io_size=64K --stats=report in
+	confined threads "$aiobench" run --engine=sync --direct=0 --io_size=64K --stats=report in
 	grep -q '"requests": 16,' report
-	run -2 --separate-stderr confined threads "$aiobench" run --ioengine=sync --direct=0 --io_size=64K \
+	run -2 --separate-stderr confined threads "$aiobench" run --engine=sync --direct=0 --io_size=64K \
 		--class=a:share=50% --class=b:share=50% in
 	[ "$stderr" = 'aiobench: each class needs a thread with the engine "sync": Resource temporarily unavailable' ]
 }

@@ -34,7 +34,7 @@ trickle()
 		"$xsort" --csv -k "$key" --decompress <(cat m.csv.gz) | cmp - want
 	done
 	"$xsort" --csv -k 2,2n -o out m.csv && cmp out want
-	"$xsort" --csv --top=1 -k 2,2n m.csv | cmp - <(printf '%s"Doe",4\n' "$mark")
+	"$xsort" --csv --limit=1 -k 2,2n m.csv | cmp - <(printf '%s"Doe",4\n' "$mark")
 	"$xsort" --csv -u -k 2,2n m.csv m.csv | cmp - want
 	"$xsort" --csv -c -k 2,2n want
 	run -1 "$xsort" --csv -c -k 2,2n m.csv
@@ -154,7 +154,7 @@ trickle()
 @test "mmap-cube: a mark, and a newline in the header" {
 	"$cube" create c --dims 4x4 --dtype i32
 	printf '%s"x\n0",y,v\n1,2,7\n' "$mark" | "$cube" load c - --format csv
-	"$cube" range c --lo 1,2 --hi 1,2 --format csv | grep -qx '1,2,7'
+	"$cube" range c --lo 1,2 --hi 2,3 --format csv | grep -qx '1,2,7'
 	run -2 bash -c "printf '\"x,y,v\n1,2,7\n' | '$cube' load c - --format csv"
 	[[ $output == *"line 1: a quoted field is not closed" ]]
 }
@@ -169,7 +169,7 @@ trickle()
 		cmp - <(printf '%scount,"k",v\n2,"a",1\n1,b,2\n' "$mark")
 	for i in $(seq 4000); do echo "\"$((i % 700))\",$i"; done >body
 	"$xsort" --csv -s -k1,1 body | awk -F, '$1 != k { if (n) print n "," first; n = 0; first = $0; k = $1 } { n++ } END { print n "," first }' >want
-	for o in '-S 600K' '--parallel=1' '--top=700' '--run-size=10K --fan-in=3'; do
+	for o in '-S 600K' '--parallel=1' '--limit=700' '--run-size=10K --fan-in=3'; do
 		# shellcheck disable=SC2086 # several options
 		"$xsort" --csv -u --count -k1,1 $o -o out body
 		cmp out want
@@ -183,16 +183,16 @@ trickle()
 	[ "$output" = "xsort: --count=NAME needs --csv and --header" ]
 }
 
-@test "xsort --top=0 writes the header alone, as head -n 0" {
+@test "xsort --limit=0 writes the header alone, as head -n 0" {
 	printf 'k,v\na,1\n' >d.csv
-	"$xsort" --csv --header --top=0 d.csv d.csv | cmp - <(echo k,v)
-	"$xsort" --csv --header -m --top=0 -o out d.csv
+	"$xsort" --csv --header --limit=0 d.csv d.csv | cmp - <(echo k,v)
+	"$xsort" --csv --header -m --limit=0 -o out d.csv
 	cmp out <(echo k,v)
-	[ -z "$("$xsort" --top=0 d.csv)" ]
-	[ -z "$(yes | "$xsort" --top=0)" ]
-	"$xsort" --top=0 --top=1 d.csv | cmp - <(echo a,1)
-	run -2 "$xsort" --top=0 missing
-	run -2 "$xsort" --top=0 -c d.csv
+	[ -z "$("$xsort" --limit=0 d.csv)" ]
+	[ -z "$(yes | "$xsort" --limit=0)" ]
+	"$xsort" --limit=0 --limit=1 d.csv | cmp - <(echo a,1)
+	run -2 "$xsort" --limit=0 missing
+	run -2 "$xsort" --limit=0 -c d.csv
 }
 
 @test "letters of a named key hold at both ends" {

@@ -5,7 +5,7 @@ load keys
 
 @test "--help, --usage and --version are answered on standard output" {
 	run -0 --separate-stderr "$diskprobe" --help
-	[[ $output == *--overwrite=OFFSET:LENGTH* && -z $stderr ]]
+	[[ $output == *--measure-writes=OFFSET:LENGTH* && -z $stderr ]]
 	run -0 "$diskprobe" --usage
 	run -0 "$diskprobe" --version
 	[[ $output == "diskprobe (Spindle) "* ]]
@@ -132,9 +132,9 @@ load keys
 	run -2 "$diskprobe" sim:nosuch
 	[[ $output == *"no such model"*tiny* ]]
 	run -2 "$diskprobe" sim:tiny,noise=loud
-	run -2 "$diskprobe" --overwrite=1M sim:tiny
+	run -2 "$diskprobe" --measure-writes=1M sim:tiny
 	[[ $output == *"'1M': valid is OFFSET:LENGTH, such as 1G:64M" ]]
-	run -2 "$diskprobe" --overwrite=1MB:2M sim:tiny
+	run -2 "$diskprobe" --measure-writes=1MB:2M sim:tiny
 	[[ $output == *"argument '1MB': valid sizes are such as 512b, 4K, "* ]]
 	run -2 "$diskprobe" .
 	[[ $output == *"Is a directory"* ]]
@@ -142,7 +142,7 @@ load keys
 	[[ $output == *"No such file or directory"* ]]
 	run -2 "$diskprobe" /dev/null
 	[[ $output == *"neither a block device nor a regular file"* ]]
-	run -2 "$diskprobe" --overwrite=5 sim:tiny
+	run -2 "$diskprobe" --measure-writes=5 sim:tiny
 	[[ $output == *"OFFSET:LENGTH"* ]]
 	run -2 "$diskprobe" --plot=x.jpg sim:tiny
 	run -2 "$diskprobe" --geometry=g.json sim:tiny
@@ -195,7 +195,7 @@ os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL)
 print(flush=True)
 time.sleep(300)' "$dev" >held 3>&- &
 	read -r <held
-	run "$diskprobe" --quick --overwrite=0:4M "$dev"
+	run "$diskprobe" --quick --measure-writes=0:4M "$dev"
 	kill $!
 	after=$(sha256sum <image)
 	losetup -d "$dev"

@@ -189,7 +189,7 @@ print(*[w for w in c if c[w] is True])'
 	[ "$output" = "disksim.py: seek type linear" ]
 	sed -i 's/linear/extracted/; s/settling delay = -0.5/settling delay = -1/' drive.model
 	run -2 python3 "$tool" rms drive.parv trace
-	[[ "$output" == *"write_settle_ms: a head switch for a write would take less than no time"* ]]
+	[[ "$output" == *"write_settle_ms: the time of a head switch for a write would be negative"* ]]
 	run -2 python3 "$tool" model drive.parv OTHER
 	[ "$output" = "disksim.py: drive.parv: there is no disk OTHER" ]
 	run -2 python3 "$tool" rms model.json

@@ -104,7 +104,7 @@ said()
 	said "$bin/aiobench" run --runtime=0.05 --class="$bad:prio=be/1" "$bad" --stats
 	said "$bin/aiobench" compare "$bad.json" "$bad.json"
 	said "$bin/aiobench" preflight "$bad"
-	said "$bin/aiobench" sweep --runtime=1 --iodepth=2 "$bad"
+	said "$bin/aiobench" sweep --runtime=1 --depth=2 "$bad"
 	said "$bin/aiobench" policy --load=scan --submission=conservative --bs=4K --extent=4 --runtime=0.05 "$bad"
 	said "$bin/aiobench" mix --runtime=1 --shares=50 "$bad"
 	said 2 "$bin/aiobench" run "$bad.none"
@@ -116,7 +116,7 @@ said()
 @test "aiobench watch quotes the name that a process has chosen" {
 	head -c 256K /dev/zero >data
 	cp "$bin/aiobench" "$bad"
-	LD_LIBRARY_PATH="$bin/../lib" "./$bad" run --runtime=5 --ioengine=io_uring data >/dev/null 2>&1 &
+	LD_LIBRARY_PATH="$bin/../lib" "./$bad" run --runtime=5 --engine=io_uring data >/dev/null 2>&1 &
 	pid=$!
 	for _ in {1..50}; do
 		! "$bin/aiobench" watch --runtime=0.1 "$pid" >/dev/null 2>&1 || break

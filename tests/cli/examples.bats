@@ -163,7 +163,7 @@ setup()
 	none=$("$program" 12 lineitem.table orders.table sim:cheetah36es-like none 2>&1 >/dev/null)
 	awk "BEGIN { exit !($tuple > $none + 0.02) }" # 60,000 records, three more columns of the predicate: 27 ms
 	run -1 "$program" 12 lineitem.table orders.table '' tuple
-	[[ $output == *"joins of columns take virtual time"* ]]
+	[[ $output == *"joins of columns need a simulated volume"* ]]
 	run -1 "$program" 13 lineitem.table orders.table
 	[[ $output == usage:* ]]
 	run -1 "$program" 14 lineitem.table missing
@@ -181,7 +181,7 @@ setup()
 	cd "$BATS_TEST_TMPDIR"
 	sed 's/sum += \$3/sum += 1/' "$examples/13-a-system-of-your-own.sh" >wrong.sh
 	run -2 sh wrong.sh
-	[[ $output == *"answer 1, to unj "*" is '1', but of the generated table it is '"* ]]
+	[[ $output == *"answer 1, to unj "*" is '1'; the generated table gives '"* ]]
 }
 
 @test "the mix like that of TPC-C runs on tables without data, on each layout" {

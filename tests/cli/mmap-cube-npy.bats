@@ -157,13 +157,13 @@ cube_of()
 		"$cube" range c "--box=$box" --format=csv > got
 		"$cube" range c --lo=$lo --hi=$hi --format=csv | cmp - got
 	done <<- END
-		0:2,:,1 0,0,1 1,3,1
-		:,:,: 0,0,0 4,3,2
-		-2:,:-1,-1 3,0,2 4,2,2
-		1:99,-99:2 1,0,0 4,1,2
-		3 3,0,0 3,3,2
-		::,0:4:1,2:3: 0,0,2 4,3,2
-		-5,-4,-3 0,0,0 0,0,0
+		0:2,:,1 0,0,1 2,4,2
+		:,:,: 0,0,0 5,4,3
+		-2:,:-1,-1 3,0,2 5,3,3
+		1:99,-99:2 1,0,0 5,2,3
+		3 3,0,0 4,4,3
+		::,0:4:1,2:3: 0,0,2 5,4,3
+		-5,-4,-3 0,0,0 1,1,1
 	END
 	[ "$("$cube" range c --box=1,2,:2 --format=csv | tr '\n' ' ')" = '1,2,0,21 1,2,1,121 ' ]
 	"$cube" range c --box=0:2,:,1 -o o.npy
@@ -191,7 +191,7 @@ cube_of()
 			"$cube" range c "--box=$box"
 	done
 	fails_with "mmap-cube: invalid --box argument ':,:,:,:': the cube has 3 dimensions" "$cube" range c --box=:,:,:,:
-	for option in --lo=0,0,0 --hi=1,1,1 --stride=1,1,1; do
+	for option in --lo=0,0,0 --hi=2,2,2 --stride=1,1,1; do
 		fails_with "mmap-cube: --box and --lo, --hi or --stride are incompatible" "$cube" range c --box=1 $option
 	done
 }

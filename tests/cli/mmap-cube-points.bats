@@ -45,7 +45,7 @@ same()
 	for mapping in auto naive zorder hilbert gray; do
 		create --mapping $mapping --volume sim:atlas10k3-like
 		"$cube" load c in.csv
-		"$cube" range c --lo 3,5,100 --hi 400,60000,2000 --format csv > out
+		"$cube" range c --lo 3,5,100 --hi 401,60001,2001 --format csv > out
 		same out want
 		create --mapping $mapping
 		"$cube" load c - --format csv -S 1M < in.csv
@@ -200,7 +200,7 @@ restore() { cp kept/* .; }
 		create $options
 		"$cube" load c in.csv -S 2M
 		"$cube" export c | cmp - want
-		"$cube" range c --lo 3,5,100 --hi 400,60000,2000 --stats=stats.json -o out
+		"$cube" range c --lo 3,5,100 --hi 401,60001,2001 --stats=stats.json -o out
 		jq -e '.io.volume_requests | length > 1 and all(. > 0)' stats.json
 		# Points of a place have overflow cells on each volume.
 		for i in {1..40}; do "$cube" put c 7,8,9 $((i + 900000)); done
@@ -266,7 +266,7 @@ restore() { cp kept/* .; }
 	for volumes in 1 4; do
 		create --mapping multimap --volume=sim:atlas10k3-like --volumes=$volumes --fill-factor 0.5
 		"$cube" load c in.csv
-		"$cube" range c --hi 3999,3999,0 --discard | awk '{ print $4 }' > ms.$volumes
+		"$cube" range c --hi 4000,4000,1 --discard | awk '{ print $4 }' > ms.$volumes
 	done
 	awk -v a="$(cat ms.1)" -v b="$(cat ms.4)" 'BEGIN { print "# " a " s on 1, " b " s on 4"; exit !(b < a / 2) }'
 }
@@ -366,8 +366,8 @@ first()
 	}' > in.csv
 	load_all
 	"$cube" info multimap | awk '/^region / { sum += $5 } END { exit !(sum > 31000) }'
-	first '--lo=700,300,340 --hi=700,300,480' '--lo=400,250,340 --hi=400,250,480' '--lo=1100,350,340 --hi=1100,350,480'
-	first '--lo=700,220,340 --hi=799,319,439' '--lo=300,250,350 --hi=399,349,449'
+	first '--lo=700,300,340 --hi=701,301,481' '--lo=400,250,340 --hi=401,251,481' '--lo=1100,350,340 --hi=1101,351,481'
+	first '--lo=700,220,340 --hi=800,320,440' '--lo=300,250,350 --hi=400,350,450'
 	# A point that is put goes to its region.
 	"$cube" put multimap 701,301,401 "$(printf %0400d 7)"
 	"$cube" get multimap 701,301,401 | grep -x "$(printf %0400d 7)"
@@ -379,7 +379,7 @@ first()
 		BEGIN { srand(4); for (i = 0; i < 60000; i++) print int(3000 + 600 * normal()) "," int(2500 + 100 * normal()) "," int(4000 + 100 * normal()) ",0" }' > in.csv
 	load_all
 	"$cube" info multimap | awk '/^region / { sum += $5 } END { exit !(sum > 30000) }'
-	first '--lo=2950,2450,3950 --hi=3049,2549,4049' '--lo=2900,2500,3980 --hi=2999,2599,4079'
+	first '--lo=2950,2450,3950 --hi=3050,2550,4050' '--lo=2900,2500,3980 --hi=3000,2600,4080'
 }
 
 @test "options without meaning for points are refused with the reason" {
@@ -406,7 +406,7 @@ first()
 	refused 'line 2: coordinate 65536 of dimension 0' "$cube" load c - --format csv <<< $'1,2,3,4\n65536,1,1,1'
 	refused 'line 1: its value' "$cube" load c - --format csv <<< 1,2,3,x
 	refused 'the input ends inside it' "$cube" load c in.csv --format raw
-	refused 'points have no grid' "$cube" append c in.csv --format raw --dim 0
+	refused 'points cannot be appended' "$cube" append c in.csv --format raw --dim 0
 	cmp c before
 	"$cube" create grid --dims 9x9
 	refused 'only points' "$cube" reorganise grid

@@ -292,7 +292,7 @@ sums()
 		"$cube" export $file --verify | cmp - data
 		run -2 bash -c "cat data data | '$cube' load $file -"
 		head -c 1600 data | "$cube" append $file - --dim=1
-		"$cube" range $file --hi=39,29 --verify | cmp - data
+		"$cube" range $file --hi=40,30 --verify | cmp - data
 		[ "$("$cube" get $file 1,31)" = 41 ]
 		"$cube" check $file --repair
 		[ "$(od -An -tu8 -j8 -N8 $file)" -eq 2 ]

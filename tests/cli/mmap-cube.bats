@@ -46,7 +46,7 @@ create()
 		"$cube" export $mapping --verify | cmp - in
 		"$cube" check $mapping
 		"$cube" beam $mapping --dim 2 --at 3,7,0 -o beam.$mapping
-		"$cube" range $mapping --lo 1,2,0 --hi 3,19,18 --stride 1,3,2 -o range.$mapping
+		"$cube" range $mapping --lo 1,2,0 --hi 4,20,19 --stride 1,3,2 -o range.$mapping
 	done
 	cmp beam.multimap beam.naive
 	cmp range.multimap range.naive
@@ -82,7 +82,7 @@ create()
 	"$cube" load c in
 	run -0 "$cube" beam c --dim 1 --at 3,0,2 --format csv
 	[ "$output" = $'3,0,2,203\n3,1,2,213\n3,2,2,223' ]
-	run -0 "$cube" range c --lo 1,1,0 --hi 4,2,3 --stride 3,1,3 --format csv
+	run -0 "$cube" range c --lo 1,1,0 --hi 5,3,4 --stride 3,1,3 --format csv
 	[ "$output" = $'1,1,0,11\n4,1,0,14\n1,2,0,21\n4,2,0,24\n1,1,3,311\n4,1,3,314\n1,2,3,321\n4,2,3,324' ]
 	"$cube" export c --format csv | diff - want
 }
@@ -128,7 +128,7 @@ create()
 	[[ $output == *"is not a .npy file"* ]]
 	for option in --order=0,1,2 --offset=128 --big-endian; do
 		run -2 "$cube" load c out.npy $option
-		[ "$output" = "mmap-cube: out.npy: a .npy file says itself what order, offset and byte order it has" ]
+		[ "$output" = "mmap-cube: out.npy: a .npy file states its order, offset and byte order itself" ]
 	done
 	"$cube" create d --dims 19x13x8 --volume sim:atlas10k3-like
 	run -2 "$cube" load d out.npy
@@ -325,7 +325,7 @@ create()
 		run -0 "$cube" check c
 		[[ $output == *" 0 damaged"*"repeat it" ]]
 		run -2 "$cube" load c - --format csv <<< 0,0,0,5
-		[[ $output == *"was changing elements that this one does not name: load its input" ]]
+		[[ $output == *"was changing elements that this input does not name: load that input again" ]]
 		"$cube" load c points.csv
 		"$cube" export c --verify | cmp - want
 	done
@@ -389,10 +389,10 @@ create()
 	create
 	run -2 "$cube" create c --dims 8x8
 	[ "$output" = "mmap-cube: c: File exists; --overwrite allows to replace it" ]
-	run -2 "$cube" range c --hi 19,0,0
-	[[ $output == *"coordinate 19 of dimension 0 is not below 19"* ]]
-	run -2 "$cube" range c --lo 5,0,0 --hi 4,0,0
-	[[ $output == *"no elements along dimension 0"* ]]
+	run -2 "$cube" range c --hi 20,1,1
+	[[ $output == *"the box ends behind the 19 elements of dimension 0"* ]]
+	run -2 "$cube" range c --lo 5,0,0 --hi 5,1,1
+	[[ $output == *"--hi is not above --lo in dimension 0"* ]]
 	run -2 "$cube" beam c --dim 3 --at 0,0,0
 	[[ $output == *"dimensions are 0 to 2"* ]]
 	run -2 "$cube" beam c --dim 0 --at 0,0
@@ -462,7 +462,7 @@ create()
 
 @test "results go to a file that appears when it is complete, and a full disk is an error" {
 	create --fill 1
-	"$cube" range c --hi 3,0,0 -o out
+	"$cube" range c --hi 4,1,1 -o out
 	[ "$(stat -c %s out)" = 16 ]
 	[ -w /dev/full ] || skip "there is no /dev/full"
 	run -2 bash -c "'$cube' export c > /dev/full"
@@ -523,7 +523,7 @@ create()
 	run -2 "$cube" explain c --workload w --positions 0
 	[[ $output == *"--positions argument '0' is not within 1 and 1000000" ]]
 	run -2 "$cube" explain c --workload w --positions x
-	[[ $output == *"invalid --positions argument 'x': a whole number is wanted" ]]
+	[[ $output == *"invalid --positions argument 'x': a whole number is expected" ]]
 	run -2 "$cube" explain c
 	[[ $output == *"needs --workload or --query"* ]]
 	run -2 "$cube" explain c --query='beam 3'

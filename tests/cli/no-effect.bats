@@ -69,7 +69,7 @@ nodirect()
 	local probe="a device to probe, not --geometry"
 
 	"$bin/diskprobe" --quick -o g.json sim:tiny >/dev/null
-	for option in --quick --full --overwrite=0:1M --seed=3 --output=o --plot=p.svg --require --stats=s; do
+	for option in --quick --full --measure-writes=0:1M --seed=3 --output=o --plot=p.svg --require --stats=s; do
 		refused "${option%%=*} needs $probe" "$bin/diskprobe" --geometry=g.json "$option" adjacent 0
 		refused "${option%%=*} needs $probe" "$bin/diskprobe" --geometry=g.json "$option" tracks 0
 	done
@@ -118,7 +118,7 @@ nodirect()
 	without --seed 'without -R nothing is random' "$bin/xsort" --seed=3 in
 	without --direct=always 'a simulated volume' "$bin/xsort" -S 600K --direct --volume=sim:tiny in
 	[ -z "$shim" ] || without --direct=always "no direct I/O for $PWD" nodirect "$bin/xsort" -S 600K --direct -T "$PWD" in
-	without --placement 'runs of replacement selection differ' "$bin/xsort" -S 600K --volume=sim:atlas10k3-like \
+	without --placement 'runs of replacement selection have different' "$bin/xsort" -S 600K --volume=sim:atlas10k3-like \
 		--placement=semiseq --run-formation=replacement in
 	silent nodirect "$bin/xsort" -S 600K -T "$PWD" in
 	silent nodirect "$bin/xsort" -S 600K --direct=auto -T "$PWD" in

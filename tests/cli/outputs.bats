@@ -25,6 +25,43 @@ spared()
 	[ "$before" = "$(ls -i "$file"; cksum <"$file")" ] || { echo "# $*: $file is another"; return 1; }
 }
 
+@test "-o of queries appears when it is complete, and is not what is read" {
+	local tool
+
+	seq 99 >in
+	ln in linked
+	"$xindex" build -k1n -o index in
+	"$xtable" load table in
+	echo old >out
+	"$xindex" range index --lo 5 --hi 8 -o out
+	cmp out <(seq 5 7)
+	"$xindex" lookup index 9 7 --output=out --offsets
+	[ "$(wc -l <out)" = 2 ]
+	run -1 "$xindex" lookup index 100 -o out
+	[ ! -s out ]
+	"$xtable" scan table --limit=3 -o out
+	cmp out <(seq 3)
+	"$xtable" get table 4 2 -o out
+	cmp out <(printf '5\n3\n')
+	[ "$("$xtable" scan table --limit=1 -o -)" = 1 ]
+	run -2 "$xtable" get table x -o out
+	cmp out <(printf '5\n3\n')
+	for tool in "$xindex range index" "$xindex lookup index 5"; do
+		spared "$PWD/in: --output would overwrite it" in $tool -o linked
+		spared "$PWD/in: --stats would overwrite it" in $tool --stats=in
+		spared "index: --output would overwrite it" index $tool -o index
+	done
+	spared "table: --output would overwrite it" table "$xtable" scan table -o table
+	for tool in "$xtable scan table" "$xindex range index" "$xgen lines -n 1" "$bin/mmap-cube export c"; do
+		run -2 $tool -o one --output=two
+		[ "$output" = "$(basename "${tool%% *}"): multiple outputs specified" ]
+		[ ! -e one ]
+		[ ! -e two ]
+	done
+	run -2 "$xtable" scan table --discard -o out
+	[ "$output" = "xtable: options '--output' and '--discard' are incompatible" ]
+}
+
 @test "reports, traces and pictures overwrite no input" {
 	ln i hard
 	ln -s i soft

@@ -250,7 +250,7 @@ as_xz()
 			"$xsort" --compress-output=$f --parallel=$n -S 1M -o out in
 			unpack $f <out | cmp - sorted
 		done
-		"$xsort" --compress-output=$f --top=3 in | unpack $f | cmp - <(head -n 3 sorted)
+		"$xsort" --compress-output=$f --limit=3 in | unpack $f | cmp - <(head -n 3 sorted)
 		: | "$xsort" --compress-output=$f >out
 		[ -s out ]
 		[ -z "$(unpack $f <out)" ]
@@ -419,11 +419,11 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 	cat in in in in >big
 	xz -9 -c big >big.xz
 	run -2 "$xsort" -S 1M --decompress big.xz
-	[[ $output == "xsort: big.xz: to be decompressed it needs "*" bytes; of -S "*" are for that: use -S 260M" ]]
+	[[ $output == "xsort: big.xz: decompression needs "*" bytes, and -S leaves "*" for it: use -S 260M" ]]
 	"$xsort" -S 260M --decompress big.xz | cmp - <(sort big)
 	zstd --long=27 -q -c <(cat big big) >big.zst
 	run -2 "$xsort" -S 1M --decompress big.zst
-	[[ $output == "xsort: big.zst: to be decompressed it needs "*" bytes; of -S "*" are for that: use -S 520M" ]]
+	[[ $output == "xsort: big.zst: decompression needs "*" bytes, and -S leaves "*" for it: use -S 520M" ]]
 	run -2 "$xsort" -S 1M --decompress <(skippable 3; cat big.zst)
 	[[ $output == *": use -S 520M" ]]
 	"$xsort" -S 520M --decompress big.zst | cmp - <(sort big big)
@@ -497,7 +497,7 @@ skippable()
 	"$xsort" --decompress p | cmp - /dev/null
 	{ skippable 3; pack gzip <in; } >p
 	run -2 "$xsort" --decompress p
-	[ "$output" = "xsort: p: what follows its skippable frames is neither zstd nor lz4" ]
+	[ "$output" = "xsort: p: the data after its skippable frames are neither zstd nor lz4" ]
 	{ skippable 3; pack lz4 <in; } >p
 	printf '%s\n' id,n 1,2 >h.csv
 	{ skippable 3; pack lz4 <h.csv; } >h.lz4

@@ -60,19 +60,19 @@ drawn_then()
 
 @test "not drawn where the result goes elsewhere" {
 	for to in '>/dev/null' '| cat' '-o /dev/null'; do
-		on_terminal "./slow | $xsort -u --top=2 $to"
+		on_terminal "./slow | $xsort -u --limit=2 $to"
 		run ! grep forming log
 	done
 	on_terminal "./slow | $xjoin -S 512K - <(seq 2)"
 	run ! grep reading log
-	on_terminal "./slow | $xsort -u --top=2"
+	on_terminal "./slow | $xsort -u --limit=2"
 	[ "$(cat log)" = $'1\n10' ]
 }
 
 @test "--progress=always is wiped before the first byte of a result" {
-	on_terminal "./slow | $xsort -u -n --top=3 --progress=always"
+	on_terminal "./slow | $xsort -u -n --limit=3 --progress=always"
 	seq 3 | drawn_then
-	on_terminal "./slow | $xsort -u -n --top=3 --progress=always | cat"
+	on_terminal "./slow | $xsort -u -n --limit=3 --progress=always | cat"
 	seq 3 | drawn_then
 	on_terminal "./slow | $xjoin --build=1 --progress=always - <(seq 3) | sort -u"
 	seq 3 | drawn_then
@@ -80,7 +80,7 @@ drawn_then()
 
 @test "other tools wipe it before their result" {
 	truncate -s 1M target
-	on_terminal "$aiobench run --rw=randread --direct=0 --ioengine=sync --runtime=2.5 target"
+	on_terminal "$aiobench run --rw=randread --direct=0 --engine=sync --runtime=2.5 target"
 	grep -q "IOPS, mean latency .*outstanding$(printf '\033')\[K" log
 	sed "1s/^.*\\r$(printf '\033')\[K//" log >rest
 	run ! grep "$(printf '\033')" rest

@@ -54,6 +54,167 @@ setup() { export LC_ALL=C; }
 	done
 }
 
+# swapped WORD: two letters in its middle change places.
+swapped()
+{
+	local i
+
+	for ((i = ${#1} / 2; ; i--)); do
+		[ "${1:i-1:1}" = "${1:i:1}" ] || break
+	done
+	printf '%s%s%s%s\n' "${1:0:i-1}" "${1:i:1}" "${1:i-1:1}" "${1:i+1}"
+}
+
+# means TOOL COMMAND ARGUMENT NAME: the tool refuses the argument, and suggests the name.
+means()
+{
+	local status=2
+
+	[ "${1##*/}" != xjoin ] || status=1
+	run -$status "$1" ${2:+"$2"} "$3"
+	[ "${lines[1]}" = "Did you mean '$4'?" ] || { echo "$*: $output"; return 1; }
+}
+
+@test "a misspelt command, option or value: each tool suggests the nearest name" {
+	local tool command name
+
+	for tool in "$bin"/*; do
+		for command in '' $("$tool" --option-table | sed -n 's/^C\t\([a-z]*\).*/\1/p'); do
+			[ -z "$command" ] || means "$tool" '' "$(swapped "$command")" "$command"
+			name=$("$tool" $command --option-table |
+				awk -F'\t' '$1 == "O" && length($3) > 4 && !n++ { print $3 }')
+			means "$tool" "$command" "--$(swapped "$name")=1" "--$name"
+		done
+	done
+	while read -r tool command option value; do
+		[ "$command" != - ] || command=
+		means "$bin/$tool" "$command" "$option=$(swapped "$value")" "$value"
+	done <<-'T'
+		aiobench run --engine libaio
+		blockseq - --order submit
+		dbmbench run --counters auto
+		diskprobe - --progress always
+		mmap-cube create --mapping naive
+		xgen - --order uniform
+		xindex lookup --engine libaio
+		xjoin - --type semi
+		xsort - --readahead forecast
+		xtable load --layout pax
+	T
+	means "$bin/xtable" load --layout=paxx pax
+	means "$bin/xgen" '' linse lines
+	run -2 "$bin/xtable" load --where=x t
+	[ "${lines[1]}" = "--where is an option of scan, update, delete" ]
+	run -2 "$bin/xsort" --qqq
+	[[ $output != *"Did you mean"* ]]
+	run -2 "$bin/xindex" qqq
+	[[ $output != *"Did you mean"* ]]
+	run -2 "$bin/aiobench" run --iodepth_batch_c=2
+	[[ $output == *"is ambiguous"* && $output != *"Did you mean"* ]]
+}
+
+@test "--progress: aiobench and xgen show it as asked" {
+	cd "$BATS_TEST_TMPDIR"
+	"$bin/xgen" lines --bytes=4M --progress=always -o out 2>err
+	grep -q 'writing, 1.0 of 4.2 MB' err
+	"$bin/xgen" lines --bytes=4M -o same 2>err
+	[ ! -s err ]
+	cmp out same
+	"$bin/aiobench" run --runtime=0.6 --progress=always sim:linear >out 2>err
+	grep -q 'aiobench: 0.5 of 0.6 s' err
+	"$bin/aiobench" run --runtime=0.6 sim:linear 2>err | cmp out -
+	[ ! -s err ]
+}
+
+@test "--progress: blockseq, xindex and mmap-cube show it as asked, and nothing else" {
+	cd "$BATS_TEST_TMPDIR"
+	export TERM=xterm
+	"$bin/xgen" lines --records=1000 >lines
+	"$bin/xsort" -S 1M --trace=trace lines >/dev/null
+	seq 0 255 | awk '{ print $1 "," $1 "," $1 }' >points
+	"$bin/mmap-cube" create grid --dims 256x256 --dtype u8 2>err
+	"$bin/mmap-cube" create set --points --dims 256x256 --dtype u8 2>err
+	head -c 65536 /dev/zero >raw
+	while read -r shown command; do
+		# shellcheck disable=SC2086
+		"$bin/"$command --progress=always >out 2>err || cat err
+		tr '\r' '\n' <err >drawn
+		grep -q "^$shown" drawn
+		sed '$d' drawn | grep -q .
+		# shellcheck disable=SC2086
+		"$bin/"$command 2>err >same
+		run ! grep "$shown" err
+		cmp out same
+	done <<-'T'
+		reading:.0.% blockseq trace
+		reading,.0.0.MB xindex build -o index lines
+		reading.the.index,.0.0.MB xindex check index
+		cells,.0.0.MB mmap-cube load grid raw
+		reading,.0.0.MB mmap-cube load grid points --format csv
+		cells,.0.0.MB mmap-cube export grid -o copy
+		cells,.0.0.MB mmap-cube check grid
+		reading,.0.0.MB mmap-cube load set points --format csv
+		reading,.0.0.MB mmap-cube reorganise set
+		cells,.0.0.MB mmap-cube check set
+	T
+	run -2 "$bin/xindex" lookup --progress index 1
+}
+
+@test "--stats is text without a file, and JSON with - or a file" {
+	local tool options
+
+	cd "$BATS_TEST_TMPDIR"
+	seq 99 >in
+	printf 'a\n1\n2\n' >table
+	"$bin/xtable" load --header t table
+	"$bin/xindex" build -k1 -o index in
+	"$bin/aiobench" run --io_size=64K --trace=trace sim:linear >/dev/null
+	"$bin/mmap-cube" create --dims=4x4 cube
+	while read -r tool options; do
+		# shellcheck disable=SC2086 # words are wanted
+		run -0 --separate-stderr "$bin/$tool" ${options/S/--stats}
+		# shellcheck disable=SC2154 # run sets it
+		[[ $stderr =~ (^|$'\n')(result|total|data|config)[[:space:]] && $stderr != *'{'* ]]
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr "$bin/$tool" ${options/S/--stats=-}
+		[[ $stderr =~ ^\{[[:space:]]*\"schema\":\ *\"spindle ]]
+	done <<-'T'
+		aiobench run --io_size=64K S sim:linear
+		blockseq S trace
+		mmap-cube range S cube
+		xindex lookup S index 5
+		xjoin S --algorithm=hybrid in in
+		xsort S in
+		xtable scan S t
+	T
+}
+
+@test "former names of options are accepted, and not in --help" {
+	local tool command option
+
+	cd "$BATS_TEST_TMPDIR"
+	seq 9 | "$bin/xsort" -nr --top=1 | cmp - <(echo 9)
+	"$bin/aiobench" run --depth=3 --seed=4 --io_size=64K sim:linear >new
+	"$bin/aiobench" run --iodepth=3 --randseed=4 --io_size=64K sim:linear >old
+	cmp old new
+	while read -r tool command option; do
+		[ "$command" != - ] || command=
+		run -2 "$bin/$tool" $command "--$option=q"
+		[[ ${lines[0]} == *"--$option"* && $output != *unrecognized* ]]
+		"$bin/$tool" $command --help >help
+		run -1 grep -e "--$option\\>" help
+	done <<-'T'
+		aiobench run iodepth
+		aiobench run ioengine
+		aiobench run randseed
+		aiobench policy crowd
+		aiobench policy room
+		diskprobe - overwrite
+		mmap-cube explain places
+		xsort - top
+	T
+}
+
 @test "--help of every tool and command fits 79 columns, and --usage does" {
 	for tool in "$bin"/*; do
 		for command in '' $("$tool" --option-table | sed -n 's/^C\t\([a-z]*\).*/\1/p'); do
@@ -90,7 +251,7 @@ setup() { export LC_ALL=C; }
 			aiobench x|unknown command: <x>
 			aiobench run --bs=2G f|--bs argument <2G> is not within
 			dbmbench x|unknown command: <x>
-			diskprobe --plot=x d|--plot argument <x> ends in none
+			diskprobe --plot=x d|--plot argument <x> does not end in
 			diskprobe a b|extra operand: <b>
 			blockseq a b|extra operand: <b>
 			xgen lines x|extra operand: <x>
@@ -124,16 +285,17 @@ option_tables()
 		for command in $(awk -F'\t' '$1 == "C" { print $2 }' table; grep -q ^C table || echo .); do
 			{ [ "$command" = . ] && cat table || "$path" "$command" --option-table; } |
 				awk -F'\t' -v tool="$tool" -v command="$command" '$1 == "O" && !$7 &&
-					($4 ~ /^(FILE|DIR|INDEX|N\|PATH)/ || $3 == "files0-from") && $4 != "FILENUM" {
+					($4 ~ /^(FILE|DIR|INDEX|N\|PATH)/ || $3 == "files0-from") && $4 != "FILENUM" &&
+					!($3 == "output" && $4 == "FILE") {
 						print tool, command, "--" $3 "=-", $5 }'
 		done
 	done | sort -u -k1,1 -k3
 }
 
-# Options with a standard stream as -; tests below use each.
-standard=' aiobench:fio-job diskprobe:geometry diskprobe:output mmap-cube:from mmap-cube:geometry
-	mmap-cube:output mmap-cube:workload xgen:output xindex:keys xjoin:geometry xjoin:output
-	xsort:files0-from xsort:geometry xsort:output xsort:random-source xsort:split xtable:from
+# Options with a standard stream as -, as --output=FILE is everywhere; tests below use each.
+standard=' aiobench:fio-job diskprobe:geometry mmap-cube:from mmap-cube:geometry
+	mmap-cube:workload xindex:keys xjoin:geometry
+	xsort:files0-from xsort:geometry xsort:random-source xsort:split xtable:from
 	xtable:geometry xtable:keys xtable:schema xtable:workload '
 
 @test "-: each option that names a file has a standard stream for it, or refuses it" {
@@ -311,7 +473,7 @@ standard=' aiobench:fio-job diskprobe:geometry diskprobe:output mmap-cube:from m
 		# shellcheck disable=SC2086
 		"$bin"/$command 2>err >out < <(cat in) || status=$?
 		[ "$status" = 2 ] || [ "${command%% *}:$status" = xjoin:1 ] || { echo "$command: $status"; false; }
-		grep -qE 'standard input (can be read only once|cannot be the splitters)|cannot be standard input' err ||
+		grep -qE 'standard input (can be read only once|cannot be both the splitters)|cannot be standard input' err ||
 			{ echo "$command"; cat err; false; }
 		[ ! -s out ]
 	done <<-'T'

@@ -163,13 +163,13 @@
 	run -2 "$xgen" nonsense
 	[[ $output == "xgen: invalid argument 'nonsense' for 'KIND'"*"- 'lines'"*"- 'part'"*"- 'r'"* ]]
 	run -2 "$xgen" parts -n 1
-	[[ $output == "xgen: a kind of data is written in full: 'partsupp'"$'\n'* ]]
+	[[ $output == "xgen: the name of a kind of data cannot be abbreviated: 'partsupp'"$'\n'* ]]
 	run -2 "$xgen" lines --order=best
 	[[ $output == "xgen: invalid argument 'best' for '--order'"*"- 'uniform'"*"- 'nearly'"* ]]
 	run -2 "$xgen" lines --bytes=4KB
 	[[ $output == "xgen: invalid suffix in --bytes argument '4KB': valid sizes are such as 512b, 4K, "* ]]
 	run -2 "$xgen" lines --theta=two
-	[[ $output == "xgen: invalid --theta argument 'two': valid are such as 8 and 0.5"* ]]
+	[[ $output == "xgen: invalid --theta argument 'two': valid are numbers such as 8 and 0.5"* ]]
 	run -2 "$xgen" lines
 	[[ $output == "xgen: lines: -n or --bytes is needed"* ]]
 	run -2 "$xgen" lines records -n 1

@@ -311,7 +311,7 @@ sys.stdout.buffer.write(b"".join(sorted(d[i:i + n] for i in range(0, len(d), n))
 		$r --bkey=0:4,0:8|different lengths
 		$r --bkey=0:4:f32,0:4:u32|different types
 		$r --bkey=0:4:r|no direction
-		$r --bkey=0:4,0:4,0:4|not more
+		$r --bkey=0:4,0:4,0:4|one part per file
 		$r --bkey=0:3:u32|type u32 has a length of 4, not 3
 		$r --bkey=x|invalid offset; valid is OFFSET:LENGTH[:TYPE], TYPE one of bytes, u8,
 		--page-size=4KB|invalid suffix in --page-size argument '4KB': valid sizes are such as 512b, 4K,

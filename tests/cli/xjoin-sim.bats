@@ -171,9 +171,9 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 	run -1 --separate-stderr "$xjoin" --placement=semiseq l r
 	[[ $stderr == *geometry* ]]
 	run -1 --separate-stderr "$xjoin" --volume=sim:atlas10k3-like --placement=auto l r
-	[[ $stderr == *"placement auto is for sorts alone"* ]]
+	[[ $stderr == *"placement auto applies to sorts only"* ]]
 	run -1 --separate-stderr "$xjoin" --volume=sim:atlas10k3-like --placement=auto --explain l r
-	[[ $stderr == "xjoin: placement auto is for sorts alone" ]]
+	[[ $stderr == "xjoin: placement auto applies to sorts only" ]]
 	run -1 --separate-stderr "$xjoin" --geometry=none-such.json l r
 	[[ $stderr == *none-such.json* ]]
 	run -1 --separate-stderr "$xjoin" --volume=block:/dev/none-such l r

@@ -114,7 +114,7 @@ squeeze() # ARGUMENT...
 		[ "$status" -eq 2 ]
 		# a short run fits into the pipe to a program that does not read it
 		[ "$stderr" = "xsort: './$p' [-d] terminated abnormally" ] ||
-			[ "$p: $stderr" = "stops: xsort: ./stops: [-d] gave back other data than was written" ]
+			[ "$p: $stderr" = "stops: xsort: ./stops: [-d] returned other data than was written" ]
 		[ ! -e out ]
 	done
 }
@@ -128,7 +128,7 @@ squeeze() # ARGUMENT...
 	for p in short long other; do
 		squeeze --compress-program=./$p in
 		[ "$status" -eq 2 ]
-		[ "$stderr" = "xsort: ./$p: [-d] gave back other data than was written" ]
+		[ "$stderr" = "xsort: ./$p: [-d] returned other data than was written" ]
 	done
 }
 

@@ -68,12 +68,12 @@ collapses() {
 	"$xsort" --record-size=6 -u -S 600K --fan-in=3 fixed | cmp - <(cut -c1-6 in | sort -u | tr -d '\n')
 }
 
-@test "--top with -u keeps the first records of the first groups" {
+@test "--limit with -u keeps the first records of the first groups" {
 	repeats 60000 20000 >in
 	sort -k7,7n -k1,1 -u in | head -n 50 >want
 	for parallel in 1 2; do
-		"$xsort" -k7,7n -k1,1 -u --top=50 -S 600K --parallel=$parallel in | cmp - want
-		"$xsort" -u --count --top=50 -S 600K --parallel=$parallel in |
+		"$xsort" -k7,7n -k1,1 -u --limit=50 -S 600K --parallel=$parallel in | cmp - want
+		"$xsort" -u --count --limit=50 -S 600K --parallel=$parallel in |
 			cmp - <(sort in | uniq -c | head -n 50)
 	done
 }
@@ -146,10 +146,10 @@ collapses() {
 	collapses 2
 }
 
-@test "lines are not collapsed if other keys, --top or --count need each, or if the input is short" {
+@test "lines are not collapsed if other keys, --limit or --count need each, or if the input is short" {
 	repeats 60000 3000 >in
-	for options in -f -k1,1 --top=60000; do
-		"$xsort" $options -S 1M --stats=stats in | cmp - <(sort "${options/--top=60000/-s}" in)
+	for options in -f -k1,1 --limit=60000; do
+		"$xsort" $options -S 1M --stats=stats in | cmp - <(sort "${options/--limit=60000/-s}" in)
 		[ "$(figure collapsed)" = 0 ]
 	done
 	head -n 2000 in >short

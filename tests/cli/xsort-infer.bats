@@ -83,7 +83,7 @@ make_bad()
 @test "a value of another type is an error with its line, whatever is done" {
 	make_bad
 	want="bad.tsv: line 120002: column price: 'cheap' is not a decimal number; give the key a letter, as in -k 'price:n', to compare such values, too, or leave out --infer-types to compare text"
-	for how in '' '-S 1M' '-S 600K' '-c' '-C' '-m' '-u' '-u --count' '--top=3' '-u --keep-order' '-s' '--parallel=1' \
+	for how in '' '-S 1M' '-S 600K' '-c' '-C' '-m' '-u' '-u --count' '--limit=3' '-u --keep-order' '-s' '--parallel=1' \
 		'--parallel=2' '--parallel=3' '--parallel=8' '-S 1M --parallel=3' '--run-formation=replacement -S 1M' \
 		'--merge-policy=eager -S 1M' '--compress-output=gzip'; do
 		# shellcheck disable=SC2086

@@ -124,7 +124,7 @@ refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 	{ echo number text; awk 'FNR > 1 && !seen[$0]++' a b; } >want
 	"$xsort" -u --keep-order --header -S 64K a b | cmp - want
 	"$xsort" -u --keep-order --header a b | cmp - want
-	"$xsort" -u --keep-order --header --top=0 a b | cmp - <(head -n 1 a)
+	"$xsort" -u --keep-order --header --limit=0 a b | cmp - <(head -n 1 a)
 }
 
 # Almost all of the last one is one field, so that every cut into parts is wrong.
@@ -197,7 +197,7 @@ written()
 	written --csv -k1,1
 	[ "$spilled" -lt $((bytes / 2)) ]
 	head -n 150000 want >first && mv first want
-	written --csv -k1,1 --top=150000
+	written --csv -k1,1 --limit=150000
 	awk '{ printf "%-12s", $1 }' lines >want
 	{ cat want && head -c 2400 want; } >in
 	written --record-size=12
@@ -234,7 +234,7 @@ temporary_space() { sed -n '/"spill": {/,/}/s/.*"peak_bytes": \(.*\),/\1/p' r.js
 		done
 	done
 	cat in | "$xsort" -u --keep-order -S 64K -T tmp --run-size=8K --page-size=4K | cmp - want
-	cat in | "$xsort" -u --keep-order -S 1M -T tmp --top=150000 | cmp - <(head -n 150000 want)
+	cat in | "$xsort" -u --keep-order -S 1M -T tmp --limit=150000 | cmp - <(head -n 150000 want)
 	{ echo head && cat in; } | "$xsort" -u --keep-order --header -S 1M -T tmp | cmp - <(echo head; cat want)
 	{ echo head,er && sed '/last/d; s/ /,/' in; } | "$xsort" -u --keep-order --csv --header --infer-types -k head -S 1M -T tmp |
 		cmp - <(echo head,er; sed 's/ /,/' lines)
@@ -260,14 +260,14 @@ temporary_space() { sed -n '/"spill": {/,/}/s/.*"peak_bytes": \(.*\),/\1/p' r.js
 	written
 }
 
-@test "--top stops at the first records, and reads no more" {
+@test "--limit stops at the first records, and reads no more" {
 	repeats 60000 20000 >in
 	awk '!seen[$0]++' in >want
 	for n in 1 2 100 9000 18000 50000; do
-		"$xsort" -u --keep-order --top=$n -S 64K in | cmp - <(head -n $n want)
-		"$xsort" -u --keep-order --top=$n in | cmp - <(head -n $n want)
+		"$xsort" -u --keep-order --limit=$n -S 64K in | cmp - <(head -n $n want)
+		"$xsort" -u --keep-order --limit=$n in | cmp - <(head -n $n want)
 	done
-	[ "$(yes | "$xsort" -u --keep-order --top=1)" = y ]
+	[ "$(yes | "$xsort" -u --keep-order --limit=1)" = y ]
 }
 
 @test "compressed inputs and outputs; a damaged one writes nothing" {

@@ -31,7 +31,7 @@ files()
 			[ "$(sed -n '/"result"/,/}/s/.*"input_bytes": *\([0-9]*\).*/\1/p' stats)" = "$(cat part.* | wc -c)" ]
 		done
 	done
-	"$xsort" -S 16M --parallel=4 -m --top=1000 -k1,1 -s part.* | cmp - <(sort -s -m -k1,1 part.* | head -n 1000)
+	"$xsort" -S 16M --parallel=4 -m --limit=1000 -k1,1 -s part.* | cmp - <(sort -s -m -k1,1 part.* | head -n 1000)
 }
 
 @test "a reader that goes away ends them; a file may be an input twice, or the output" {

@@ -38,6 +38,8 @@ refuses()
 	[[ ${lines[0]} =~ ^sort\ \(Spindle\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	run -2 ./sort --no-such-option
 	[ "${lines[0]}" = "sort: unrecognized option '--no-such-option'" ]
+	run -2 ./sort --sotr=n
+	[[ $output == "sort: unrecognized option '--sotr=n'"$'\n'"Try 'sort --help'"* ]]
 }
 
 @test "a word that could be GNU's is GNU's, else Spindle's may be abbreviated" {
@@ -45,7 +47,7 @@ refuses()
 	[ "$output" = $'c\nb\na' ]
 	run -2 "$xsort" --rec abc
 	[[ ${lines[0]} == "xsort: option '--rec' is ambiguous; possibilities: "* ]]
-	run -0 "$xsort" --to=1 abc # --top
+	run -0 "$xsort" --lim=1 abc # --limit
 	[ "$output" = a ]
 	run -2 "$xsort" --fan-in
 	[ "${lines[0]}" = "xsort: option '--fan-in' requires an argument" ]
@@ -57,7 +59,7 @@ refuses()
 	local sizes="valid sizes are such as 512b, 4K, 64M, 2G, 1T and 10%"
 	local volumes="valid are dir:PATH, block:DEVICE and sim:MODEL[,KEY=VALUE]..."
 
-	refuses "invalid --top argument 'x': a whole number is wanted" --top=x abc
+	refuses "invalid --limit argument 'x': a whole number is expected" --limit=x abc
 	refuses "minimum --fan-in argument is '2'" --fan-in=1 abc
 	refuses "--fan-in argument '99999999999' too large: at most 2147483647" --fan-in=99999999999 abc
 	for option in run-size merge-buffer page-size record-size; do
@@ -72,7 +74,7 @@ refuses()
 	refuses "invalid --volume argument 'foo': $volumes" --volume=foo abc
 	refuses "invalid --volume argument 'dir:': $volumes" --volume=dir: abc
 	refuses "invalid --volume argument 'moon:x': $volumes" --volume=moon:x abc
-	refuses "'block:/dev/null': all that is on the device may be lost: say --overwrite" \
+	refuses "'block:/dev/null': all data on the device may be lost: --overwrite allows that" \
 		--volume=block:/dev/null abc
 	run -2 "$xsort" --readahead=often abc
 	[ "${lines[0]}" = "xsort: invalid argument 'often' for '--readahead'" ]
@@ -87,7 +89,7 @@ refuses()
 	refuses "options '-t' and '--record-size' are incompatible" --record-size=2 -t, abc
 	refuses "options '--csv' and '--record-size' are incompatible" --record-size=2 --csv abc
 	refuses "options '--csv' and '-z' are incompatible" --csv -z abc
-	refuses "options '--top' and '-c' are incompatible" -c --top=1 abc
+	refuses "options '--limit' and '-c' are incompatible" -c --limit=1 abc
 	refuses "--bkey needs --record-size" --bkey=0:1 abc
 	refuses "--count needs --unique" --count abc
 	run -2 "$xsort" --record-size=2 -n abc
@@ -114,20 +116,20 @@ refuses()
 	[ "$output" = $'name\nz\nm' ]
 }
 
-@test "--top writes the first records of the whole result" {
+@test "--limit writes the first records of the whole result" {
 	seq 5000 -1 1 >n
-	run -0 "$xsort" -n --top=3 n
+	run -0 "$xsort" -n --limit=3 n
 	[ "$output" = $'1\n2\n3' ]
-	run -0 "$xsort" -n -u --top=2 n n
+	run -0 "$xsort" -n -u --limit=2 n n
 	[ "$output" = $'1\n2' ]
-	run -0 "$xsort" --top=10 abc
+	run -0 "$xsort" --limit=10 abc
 	[ "$output" = $'a\nb\nc' ]
 }
 
-@test "--count with --top counts all records of the groups on top" {
+@test "--count with --limit counts all records of the groups on top" {
 	seq 400000 | awk '{ print $1 % 7 }' >w
 	LC_ALL=C sort w | uniq -c | head -3 >want
-	"$xsort" -S 1M -u --count --top=3 w >got
+	"$xsort" -S 1M -u --count --limit=3 w >got
 	cmp want got
 }
 

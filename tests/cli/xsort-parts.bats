@@ -160,7 +160,7 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	ranged
 	sort in | uniq -c | cmp - out
 	tr '\n' '\0' <distinct >nul
-	sorted -z --parallel=3 -u --count -o out nul
+	sorted -S 16M -z --parallel=3 -u --count -o out nul
 	ranged
 	sort distinct | uniq -c | tr '\n' '\0' | cmp - out
 	sorted -S 16M --spill-compression=lz4 --parallel=3 -u --count -o out distinct
@@ -168,22 +168,22 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	sort distinct | uniq -c | cmp - out
 }
 
-@test "-u of keys that repeat, and --top in ranges until there are enough" {
+@test "-u of keys that repeat, and --limit in ranges until there are enough" {
 	keyed >in
 	for threads in 2 3 8; do
 		sorted -S 16M --parallel=$threads -u -k1.1,1.4 -o out in
 		sort -s -u -k1.1,1.4 in | cmp - out
 		ranged
-		sorted -S 16M --parallel=$threads --top=20000 -o out in
+		sorted -S 16M --parallel=$threads --limit=20000 -o out in
 		sort in | head -n 20000 | cmp - out
 		ranged
-		sorted -S 16M --parallel=$threads --top=20000 in | cmp - <(sort in | head -n 20000)
+		sorted -S 16M --parallel=$threads --limit=20000 in | cmp - <(sort in | head -n 20000)
 		sorted -S 16M --parallel=$threads -u --count -k1.1,1.4 -o out in
 		sort -s -u -k1.1,1.4 in | cmp - <(cut -c9- out)
 		ranged
 	done
 	# A small part of the result is merged as one range.
-	sorted -S 16M --parallel=3 --top=100 -o out in
+	sorted -S 16M --parallel=3 --limit=100 -o out in
 	sort in | head -n 100 | cmp - out
 	whole
 }
@@ -302,7 +302,7 @@ merged() { "$xsort" -m -S 32M -T tmp --stats=stats "$@"; }
 	merged --parallel=3 -o out part.*
 	sort in | cmp - out
 	ranged
-	merged --parallel=3 --top=30000 part.* | cmp - <(sort in | head -n 30000)
+	merged --parallel=3 --limit=30000 part.* | cmp - <(sort in | head -n 30000)
 	ranged
 }
 

@@ -41,9 +41,9 @@ keyed() { "$xgen" records --seed=7 --bytes=12M | tr ' ' _ | sed 's/^..\(.\)\(.\)
 	done
 }
 
-@test "--top ends it early, --count counts" {
+@test "--limit ends it early, --count counts" {
 	keyed >in
-	piped --parallel=3 --top=30000 -k1,1 in >out
+	piped --parallel=3 --limit=30000 -k1,1 in >out
 	sort -k1,1 in | head -n 30000 | cmp - out
 	piped --parallel=3 -u --count -k1,1 in >out
 	sort -s -k1,1 in | cut -c1 | uniq -c | awk '{ print $1 }' >want

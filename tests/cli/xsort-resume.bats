@@ -30,7 +30,7 @@ checkpoints()
 }
 
 @test "without a crash: the result, and nothing is left" {
-	for args in '' '-n --parallel=1' '-u -n' '-u --count -k1,1' '--top=7' '--header=3' '-k2 --fan-in=3' \
+	for args in '' '-n --parallel=1' '-u -n' '-u --count -k1,1' '--limit=7' '--header=3' '-k2 --fan-in=3' \
 		'--spill-compression=zstd -r' '-S 100M'; do
 		# shellcheck disable=SC2086 # words
 		"$xsort" $args in >want

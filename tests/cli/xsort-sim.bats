@@ -198,7 +198,7 @@ on()
 	run -2 --separate-stderr "$xsort" --volume=sim:flash,array=raid0:4 in
 	[[ $stderr == "xsort: array: 'flash' has channels of its own: it cannot be in an array" ]]
 	run -2 --separate-stderr "$xsort" --volume=sim:mems-thesis --placement=mems in
-	[[ $stderr == "xsort: placement mems is for tables alone" ]]
+	[[ $stderr == "xsort: placement mems applies to tables only" ]]
 	run -2 --separate-stderr "$xsort" --placement=semiseq in
 	[[ $stderr == *geometry* ]]
 	run -2 --separate-stderr "$xsort" --geometry=none-such.json in

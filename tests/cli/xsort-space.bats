@@ -104,9 +104,9 @@ setup()
 	run -2 --separate-stderr "$xsort" --require-space -T /dev/shm -S 1M --record-size=4096 -o out "${huge[@]}"
 }
 
-@test "with --top only the first records of each run need space" {
+@test "with --limit only the first records of each run need space" {
 	"$xsort" --explain --stats=all.json -S 1M in
-	"$xsort" --explain --stats=top.json -S 1M --top=100 in
+	"$xsort" --explain --stats=top.json -S 1M --limit=100 in
 	all=$(jq .plan.spill_bytes all.json) top=$(jq .plan.spill_bytes top.json)
 	[ "$top" -gt 0 ]
 	[ "$top" -lt $((all / 10)) ]

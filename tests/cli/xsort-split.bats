@@ -173,10 +173,10 @@ refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 	refused "options '-C' and '--split' are incompatible" -C --split=s -o p%d in
 	refused "options '-R' and '--split' are incompatible" -R --split=s -o p%d in
 	refused "options '-R' and '--split' are incompatible" -k1,1R --split=s -o p%d in
-	refused "options '--top' and '--split' are incompatible" --top=3 --split=s -o p%d in
+	refused "options '--limit' and '--split' are incompatible" --limit=3 --split=s -o p%d in
 	refused 's: splitter 2 is out of order' -n --split=s -o p%d in
 	refused 'open failed: no: No such file or directory' --split=no -o p%d in
-	refused 'standard input cannot be the splitters and an input' --split=- -o p%d
+	refused 'standard input cannot be both the splitters and an input' --split=- -o p%d
 	refused 'cannot read: no: No such file or directory' -nr --split=s -o p%d no
 	printf '12345' >s
 	refused 's: length is not a multiple of the record size 4' --record-size=4 --split=s -o p%d in
@@ -340,7 +340,7 @@ even()
 }
 
 @test "--splitters is refused with options that contradict it" {
-	for option in -c -C --top=1 -R --explain --stats --trace=t --split=in; do
+	for option in -c -C --limit=1 -R --explain --stats --trace=t --split=in; do
 		refused "options '${option%=*}' and '--splitters' are incompatible" $option --splitters=2 in
 	done
 	refused 'read failed: tmp: Is a directory' --splitters=2 in tmp
@@ -390,6 +390,6 @@ even()
 	refused "options '--parts' and '--decompress' are incompatible" --parts=2 --decompress -o x%d in
 	refused "options '--split' and '--parts' are incompatible" --parts=2 --split=s -o x%d in
 	refused "options '--parts' and '--splitters' are incompatible" --parts=2 --splitters=2 in
-	refused "options '--top' and '--parts' are incompatible" --parts=2 --top=1 -o x%d in
+	refused "options '--limit' and '--parts' are incompatible" --parts=2 --limit=1 -o x%d in
 	[ "$(ls)" = "$(printf '%s\n' in tmp)" ]
 }

@@ -72,7 +72,7 @@ figure() { awk -v layout="$1" -v n="$2" '$1 == layout { print $(n + 1); exit }' 
 	run -2 "$xtable" explain t --workload=w
 	[[ $output == *"w: line 3: the table has no column 'c16'; the nearest name is 'c1"* ]]
 	run -2 "$xtable" explain t -q 'scan c1 where c2'
-	[[ $output == *"comes the share of records"* ]]
+	[[ $output == *"needs the share of records"* ]]
 	run -2 "$xtable" compare t -q 'scan c1'
 	[[ $output == *"--volume=sim:MODEL"* ]]
 	run -2 "$xtable" load x r.txt --layout=auto

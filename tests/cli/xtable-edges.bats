@@ -149,7 +149,7 @@ gives()
 	"$xtable" load t --types a:dict8 in
 	"$xtable" scan t | cmp - in
 	run -2 "$xtable" append t <<<more
-	[[ $output == *"'more' is one word too many for dict8; type dict16 would do: xtable convert --types="* ]]
+	[[ $output == *"'more' exceeds the capacity of the dictionary of dict8; type dict16 would do: xtable convert --types="* ]]
 	run -2 "$xtable" update t --set a=more 0
 	[[ $output == *"dictionary of column a is full: convert the table"* ]]
 	printf 'w1\n\nw255\n' | "$xtable" append t
@@ -164,7 +164,7 @@ gives()
 	"$xtable" load v --types a:dict16 in
 	"$xtable" scan v | cmp - in
 	run -2 "$xtable" append v <<<more
-	[[ $output == *"one word too many for dict16; type text would do: xtable convert --types="* ]]
+	[[ $output == *"exceeds the capacity of the dictionary of dict16; type text would do: xtable convert --types="* ]]
 }
 
 @test "texts of megabytes are read, changed and appended" {
@@ -193,8 +193,12 @@ gives()
 	[ "$("$xtable" scan t --lo 9 --hi 18446744073709551615)" = 10 ]
 	[ -z "$("$xtable" scan t --limit 0)" ]
 	[ "$("$xtable" scan t --limit 18446744073709551615 | wc -l)" = 10 ]
-	[ "$("$xtable" scan t --where 'c1 > 3' --limit 2 --hi 3 | wc -l)" = 1 ]
+	[ "$("$xtable" scan t --where 'c1 > 3' --limit 2 --hi 4 | wc -l)" = 1 ]
 	run -2 "$xtable" scan t --lo 5 --hi 3
+	[ -z "$("$xtable" scan t --lo 5 --hi 5)$("$xtable" scan t --hi 0)" ]
+	[ "$("$xtable" scan t --lo 5 --hi 6)" = 6 ]
+	run -0 "$xtable" scan t --hi 0 --agg 'count()'
+	[ "${lines[-1]}" = 0 ]
 	run -1 "$xtable" get t 10 18446744073709551615
 }
 

@@ -218,7 +218,7 @@ comes_back()
 	seq 0 299999 | awk '{ print "w" $1 % 250 }' |
 		sed '200000s/.*/n1/; 200001s/.*/n2/; 200002s/.*/n3/; 200003s/.*/n4/; 200004s/.*/n5/
 			200005s/.*/sixth/; 250000s/.*/later/' >words
-	refused 'line 200005' "'sixth' is one word too many for dict8; type dict16" -- --types a:dict8 <words
+	refused 'line 200005' "'sixth' exceeds the capacity of the dictionary of dict8; type dict16" -- --types a:dict8 <words
 	refused 'line 200005' "'sixth'" -- --types a:dict8 -S 1M --parallel 3 <words
 	sed '100s/.*/"w\n0"/' words >quoted # one line and one word more
 	refused 'line 200005' "'n5'" -- --types a:dict8 --csv -S 1M <quoted
@@ -396,7 +396,7 @@ stored()
 	[[ $stderr == *"record 0: column 'c1': '16777217' is not exactly a value of f32"* ]]
 	seq 300 | "$xtable" load d --types c1:text
 	run -2 --separate-stderr "$xtable" convert d x --types c1:dict8
-	[[ $stderr == *"record 255: column 'c1': '256' is one word too many for dict8"* ]]
+	[[ $stderr == *"record 255: column 'c1': '256' exceeds the capacity of the dictionary of dict8"* ]]
 	"$xtable" convert d x --types c1:dict16
 	seq 300 | cmp - <("$xtable" scan x)
 }

@@ -94,9 +94,9 @@ fifteen()
 	refuse 'the volume is not MEMS storage' load t a --placement=mems --volume=sim:flash
 	refuse 'the volume is not MEMS storage' load t a --placement=mems \
 		--volume=$volume,array=raid0:2
-	refuse 'go with the layout csm' load t a --placement=mems --layout=nsm --volume=$volume
-	refuse 'go with the placement semiseq' load t a --placement=mems --volumes=2 --volume=$volume
-	refuse 'go with the placement semiseq' load t a --placement=mems --depth-rows=2 \
+	refuse 'need the layout csm' load t a --placement=mems --layout=nsm --volume=$volume
+	refuse 'need the placement semiseq' load t a --placement=mems --volumes=2 --volume=$volume
+	refuse 'need the placement semiseq' load t a --placement=mems --depth-rows=2 \
 		--volume=$volume
 	refuse 'a location of the sled has 96 cells, an A-page' load t a -t'|' --placement=mems \
 		--records-per-page=8000 --volume=$volume
@@ -104,7 +104,7 @@ fifteen()
 		--placement=mems --cell=16K --volume=$volume
 	refuse 'contiguous, semiseq or mems' load t a --placement=track --volume=$volume
 	printf 'a i32\n' >schema
-	refuse 'no place for record .*: choose a larger device' create t --no-data --schema=schema \
+	refuse 'no space for record .*: choose a larger device' create t --no-data --schema=schema \
 		--records=2000000000 --placement=mems --volume=$volume
 	[ ! -e t ]
 	"$xtable" load t a -t'|' --placement=mems --volume=$volume

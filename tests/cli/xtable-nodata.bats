@@ -150,7 +150,7 @@ adds() { awk -v w="$1" -v b="$2" -v n="$3" 'BEGIN { print b, n; exit !(n - b >= 
 	seq 9 | awk '{ print $1 "|" $1 }' >text
 	"$xtable" load file text -t'|' --layout=dsm
 	run -2 "$xtable" scan file --dsm-join=tuple
-	[[ $output == *"file: joins of columns take virtual time"*"--volume=sim:MODEL"* ]]
+	[[ $output == *"file: joins of columns need a simulated volume"*"--volume=sim:MODEL"* ]]
 	for how in --layout=csm --layout=nsm "--layout=dsm --together=c1,c2"; do
 		"$xtable" load t text -t'|' --overwrite $how
 		run -2 "$xtable" get t 1 --dsm-join=vector --volume=sim:cheetah36es-like

@@ -116,7 +116,7 @@ assert len(lines) == 49 and max(outstanding) >= 16, max(outstanding)'
 	[ "$(jq .journal.cells t.json)" -ge "$cells" ]
 	[ "$(jq .journal.cells t.json)" -le $((cells + 1)) ] # and one of the directory
 	run -2 "$xtable" scan t --pool=F --engine=sync
-	[[ $output == *'the engine of simulated volumes is "sim"'* ]]
+	[[ $output == *'simulated volumes need the engine "sim"'* ]]
 }
 
 @test "sizes that do not fit are named, with what to change" {

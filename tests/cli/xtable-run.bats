@@ -208,8 +208,8 @@ covers()
 	blank t
 	printf 'client 1\nget 1 a\nclient 2\nscan *; scan *\n' >w
 	run -1 "$xtable" run t --workload=w --runtime=20ms
-	[[ $output == *"client 1 of kind 2 ended no transaction"* ]]
-	[[ $output == *"client 2 of kind 2 ended no transaction"* ]]
+	[[ $output == *"client 1 of kind 2 completed no transaction"* ]]
+	[[ $output == *"client 2 of kind 2 completed no transaction"* ]]
 	[[ $output != *"of kind 1"* ]]
 }
 
@@ -226,22 +226,22 @@ refuses()
 	blank t2.table
 	refuses "line 2: there is no table 't3'" '# a comment' 'scan t3.a'
 	refuses "line 1: the table has no column 'x'" 'scan t1.x'
-	refuses "line 1: 'seek': a step is" 'seek t1.a'
+	refuses "line 1: 'seek': a step must be" 'seek t1.a'
 	refuses "line 1: 'b': columns of several tables are TABLE.COLUMNS" 'scan b'
-	refuses "line 2: 'thin': after the clients" 'scan t1.a' 'client 4 thin 3ms'
-	refuses "line 1: after client comes a number" 'client'
+	refuses "line 2: 'thin': only think can follow" 'scan t1.a' 'client 4 thin 3ms'
+	refuses "line 1: client needs a number" 'client'
 	refuses "at most 10000" 'client 10001'
-	refuses "the clients before have no transactions" 'client 1' 'client 2' 'scan t1.a'
+	refuses "the preceding clients have no transactions" 'client 1' 'client 2' 'scan t1.a'
 	refuses "the last clients have no transactions" 'scan t1.a' 'client 2'
 	refuses "the table has $records records, not 60001" "get 1 t1.a last 60001"
 	refuses "records are uniform" "get 1 t1.a everywhere"
-	refuses "same needs a step before" "get 1 t1.a same"
-	refuses "same needs a step before" "get 1 t1.a ; get 1 t2.a same"
+	refuses "same needs an earlier step" "get 1 t1.a same"
+	refuses "same needs an earlier step" "get 1 t1.a ; get 1 t2.a same"
 	refuses "from 1 to 100000" "get 0 t1.a"
 	refuses "from 1 to 100000" "get 100001 t1.a"
 	refuses "at most 16 reads of an index" "index 17 get 1 t1.a"
-	refuses "its exponent" "get 1 t1.a zipf x"
-	refuses "words after the end of a step" "scan t1.a t2.b"
+	refuses "needs an exponent" "get 1 t1.a zipf x"
+	refuses "unexpected text after the end of a step" "scan t1.a t2.b"
 	refuses "the file has no queries" ''
 	refuses "need --journal=no" 'insert 1 t1'
 	run -2 "$xtable" run t1.table ./t1.table --workload=w

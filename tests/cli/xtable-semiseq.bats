@@ -46,7 +46,7 @@ volume=sim:cheetah36es-like
 	"$xtable" load t a -t'|' --placement=$placement --volumes=3 --volume=sim:tiny
 	"$xtable" append t a
 	run -2 "$xtable" update t --set=c2=5 --where 'c1 > 3'
-	[[ $output = *"a drive of 709632 bytes has no place for the journal of the change"* ]]
+	[[ $output = *"a drive of 709632 bytes has no space for the journal of the change"* ]]
 	"$xtable" check t
 	"$xtable" scan t | cmp - <(cat a a)
 }
@@ -93,7 +93,7 @@ volume=sim:cheetah36es-like
 	awk '/^R/ { drive = int($3 / 36e9); at = $3 - drive * 36775526400; n[$2 drive]++
 		if (at < ($2 == "t1" ? 20 : 40) * 1048576 || at > ($2 == "t1" ? 40 : 60) * 1048576) bad++ }
 		END { exit bad || n["t10"] < 10 || n["t11"] < 10 || n["t20"] < 10 || n["t21"] < 10 }' trace.1
-	refuse 'skipped space go with the placements' load t schema --skip-size=1M
+	refuse 'skipped space need the placement' load t schema --skip-size=1M
 }
 
 # row QUERY-OUTPUT ROW: the number of requests and the milliseconds of a row.
@@ -130,28 +130,28 @@ row() { sed -n "s/^ *$2 //p" <<<"$1" | awk '{ print $3, $6; exit }'; }
 	# shellcheck disable=SC2086
 	"$xtable" $auto --volume=sim:flash
 	"$xtable" info t --json | grep -q '"placement": "contiguous"'
-	refuse 'auto with the layout auto' load t ab -t'|' --overwrite --placement=auto \
+	refuse 'auto needs the layout auto' load t ab -t'|' --overwrite --placement=auto \
 		--volume=$volume
-	refuse 'go with the placement semiseq' explain t -q 'scan c1' --volumes=2
+	refuse 'need the placement semiseq' explain t -q 'scan c1' --volumes=2
 }
 
 @test "what cannot lie along tracks is refused" {
 	inputs
 	refuse 'has no known tracks' load t a --placement=semiseq
 	refuse 'has no known tracks' load t a --placement=semiseq --volume=sim:flash
-	refuse 'go with the layout csm' load t a --placement=semiseq --layout=nsm --volume=$volume
-	refuse 'go with the placement semiseq' load t a --volumes=2
+	refuse 'need the layout csm' load t a --placement=semiseq --layout=nsm --volume=$volume
+	refuse 'need the placement semiseq' load t a --volumes=2
 	refuse 'contiguous, semiseq or mems' load t a --placement=track --volume=$volume
-	refuse 'at most 7 are possible' load t a -t'|' --placement=semiseq --depth-rows=8 \
+	refuse 'the maximum is 7' load t a -t'|' --placement=semiseq --depth-rows=8 \
 		--volume=$volume
 	refuse 'not a multiple of the block size 4096' load t a --placement=semiseq --cell=512 \
 		--volume=sim:nearline6t-like
 	seq -f '%.0f|1|2' 60000 >many
-	refuse 'no place for record .* choose larger drives' load t many -t'|' \
+	refuse 'no space for record .* choose larger drives' load t many -t'|' \
 		--placement=semiseq --volume=sim:tiny
 	seq 3000 | awk '{ printf "%d|%0300d\n", $1, $1 }' >texts
 	printf 'a i32\nb text\n' >schema
-	refuse 'no place for the texts: choose larger drives, or more of them' load t texts -t'|' \
+	refuse 'no space for the texts: choose larger drives, or more of them' load t texts -t'|' \
 		--schema=schema --placement=semiseq --volume=sim:tiny
 	[ ! -e t ]
 	"$xtable" load t a -t'|' --placement=semiseq --volumes=2 --volume=$volume
@@ -172,7 +172,7 @@ row() { sed -n "s/^ *$2 //p" <<<"$1" | awk '{ print $3, $6; exit }'; }
 	"$xtable" convert sled file
 	"$xtable" scan file | cmp - a
 	refuse 'no such model' convert t u --to-volume=sim:none
-	refuse 'is simulated, or its own file' convert t u --to-volume=dir:.
+	refuse 'must be simulated or its own file' convert t u --to-volume=dir:.
 	refuse 'does not go with --geometry' convert t u --to-volume=sim:flash --geometry=g
 	[ ! -e u ]
 }
@@ -195,6 +195,6 @@ row() { sed -n "s/^ *$2 //p" <<<"$1" | awk '{ print $3, $6; exit }'; }
 	[ "$(<read.hop)" -lt "$(<write.hop)" ]
 	awk -v r="$(<read.get)" -v w="$(<write.get)" 'BEGIN { print r, w; exit !(r < w && w < 1.2 * r) }'
 	awk -v r="$(<read.update)" -v w="$(<write.update)" 'BEGIN { print r, w; exit !(w < 0.85 * r) }'
-	refuse 'an aim of writes go with the placement semiseq' load t schema --aim=write
+	refuse 'an aim of writes need the placement semiseq' load t schema --aim=write
 	[ ! -e t ]
 }

@@ -204,18 +204,18 @@ texts()
 	new="load t a -t| --placement=semiseq --volume=$volume"
 	# shellcheck disable=SC2086
 	{
-		refuse '^xtable: v: is another volume of the table, too: name each one once' $new --volumes=v,v
-		refuse '^xtable: ./v: is another volume of the table, too' $new --volumes=w,v,./v
-		refuse '^xtable: t: is another volume of the table, too' $new --volumes=v,t
+		refuse '^xtable: v: is named for two volumes of the table: name each one once' $new --volumes=v,v
+		refuse '^xtable: ./v: is named for two volumes of the table' $new --volumes=w,v,./v
+		refuse '^xtable: t: is named for two volumes of the table' $new --volumes=v,t
 		refuse '^xtable: b1: exists; --overwrite allows to replace it' $new --volumes=v,b1
 		refuse '^xtable: b: --volumes would overwrite it$' load t a b --overwrite --volumes=v,b
 		refuse '^xtable: none/v: ' $new --volumes=v,none/v
 		refuse 'is neither a plain file nor a block device' $new --volumes=v,/dev/null
 		refuse '^xtable: invalid --volumes argument' $new --volumes=v,
 		refuse 'valid is a number up to 64, or names of 1 to 63 volumes' $new --volumes=65
-		refuse 'go with the placement semiseq' load t a --volumes=v
+		refuse 'need the placement semiseq' load t a --volumes=v
 		refuse 'has no known tracks' load t a --volumes=v --placement=semiseq
-		refuse 'a table without data is one file: give the number of its volumes' create t --no-data \
+		refuse 'a table without data is one file: give the number of volumes, not their names' create t --no-data \
 			--schema=<(echo a i64) --records=10 --placement=semiseq --volume=$volume --volumes=v
 	}
 	cmp a b1
@@ -226,7 +226,7 @@ texts()
 	# shellcheck disable=SC2086
 	$xtable $new --volumes=v,w
 	seq -f '%.0f|1|2' 250000 >many
-	refuse 'no place for record' load t many -t'|' --placement=semiseq --volume=sim:tiny --volumes=v,w --overwrite
+	refuse 'no space for record' load t many -t'|' --placement=semiseq --volume=sim:tiny --volumes=v,w --overwrite
 	"$xtable" scan t | cmp - a
 	run -2 flock w "$xtable" load x a -t'|' --placement=semiseq --volume=$volume --volumes=w --overwrite
 	[ "$output" = 'xtable: w: another program is using it' ]

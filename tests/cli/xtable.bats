@@ -47,7 +47,7 @@ END
 	[ "$output" = $'name\nEdsger' ]
 	run -0 "$xtable" scan people --where "not (height > 1)" --columns name
 	[ "$output" = name ]
-	run -0 "$xtable" scan people --lo 1 --hi 2 --columns name
+	run -0 "$xtable" scan people --lo 1 --hi 3 --columns name
 	[ "$output" = $'name\nKonrad\nGrace' ]
 	run -0 "$xtable" scan people --limit 1 --columns city,name
 	[ "$output" = $'city,name\nLondon,Ada' ]

@@ -194,7 +194,7 @@ def fields_of(t, line):
 def ask_scan(seed, r, t, text, rows):
     lo, hi = sorted([r.randint(0, t.n + 5), r.randint(0, t.n + 5)])
     limit = r.choice([10 ** 19, 0, 1, 7, t.n])
-    rows = [i for i in rows if lo <= i <= hi][:limit]
+    rows = [i for i in rows if lo <= i < hi][:limit]
     args = ["scan", "t", "--where", text, "--access", r.choice(["auto", "s-scan", "si-scan"])]
     args += ["--lo", str(lo), "--hi", str(hi), "--limit", str(limit)] + resources(r)
     same(f"seed {seed}", args, run(args), t.ended(t.headers() + t.lines(rows), rows))

@@ -49,7 +49,7 @@ static struct sp__queue *open_queue(const char *engine, bool with_pool)
 /* One batch, beyond the depth where that is; what came back. */
 static int round_trip(struct sp__queue *q, unsigned n)
 {
-	struct sp__request *batch[NBLOCKS], *done[NBLOCKS];
+	struct sp__request *batch[NBLOCKS] = { NULL }, *done[NBLOCKS];
 	int rc, got = 0;
 
 	for (unsigned i = 0; i < n; i++)

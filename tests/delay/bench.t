@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.bash"
 
 head -c 1M /dev/urandom >area
-bench() { "$aiobench" run --ioengine=sync --direct=0 --io_size=4M --stats=report "$@" area >out 2>err; }
+bench() { "$aiobench" run --engine=sync --direct=0 --io_size=4M --stats=report "$@" area >out 2>err; }
 
 a_bench()
 {

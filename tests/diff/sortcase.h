@@ -195,7 +195,7 @@ static void choose_xsort(struct sort_case *c)
 	if (is(c, KEEP, "count"))
 		add(&c->xsort, "--count");
 	if (c->top)
-		add(&c->xsort, "--top=%llu", (unsigned long long)c->top);
+		add(&c->xsort, "--limit=%llu", (unsigned long long)c->top);
 	if (is(c, RESULT, "output"))
 		add(&c->xsort, "-oout");
 	if (is(c, RESULT, "input"))

@@ -104,7 +104,7 @@ prepare_append() { cp full c; }
 do_append() { "${wrap[@]}" "$cube" append c later --dim=1 -S 512K "${moving[@]}"; }
 judge_append()
 {
-	"$cube" range c --verify --hi 59,49,39 | cmp -s - in || echo 'status 0 and old elements changed'
+	"$cube" range c --verify --hi 60,50,40 | cmp -s - in || echo 'status 0 and old elements changed'
 	"$cube" range c --verify --lo 0,50,0 | cmp -s - later || echo 'status 0 and wrong data'
 }
 # The cube is what it was, or a kill came after the head of the new one was written.

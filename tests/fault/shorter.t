@@ -67,7 +67,7 @@ r='read pread'
 cut "$r" in "$xsort" --engine=sync -S 1M in
 cut "$r" in "$xsort" --engine=sync --direct=never --parallel=1 in
 cut "$r" in "$xsort" -u --count -k1,1 -S 1M in
-cut "$r" in "$xsort" --top=5 in
+cut "$r" in "$xsort" --limit=5 in
 awk '{ print NR, $0 }' in >different
 cut "$r" different "$xsort" -u --keep-order -S 512K --engine=sync different
 cut "$r" different "$xsort" -u --keep-order -S 512K --engine=sync --parallel=1 different

@@ -100,7 +100,7 @@ static const struct giant giants[] = {
 	{ "upper case", LETTERS, "C", START | MIDDLE | END, false, { "-fs" }, NULL },
 	{ "upper case", LETTERS, "C", MIDDLE, false, { "-fu" }, NULL },
 	{ "upper case", LETTERS, "C", MIDDLE, true, { "-fu" }, "--count" },
-	{ "upper case", LETTERS, "C", MIDDLE, true, { "-f" }, "--top=100000" },
+	{ "upper case", LETTERS, "C", MIDDLE, true, { "-f" }, "--limit=100000" },
 	{ "upper case", LETTERS, "C", MIDDLE, false, { "-f" }, "--run-formation=load" },
 	{ "upper case", LETTERS, "C", MIDDLE, true, { "-f" }, "--run-formation=replacement" },
 	{ "upper case", LETTERS, "C", MIDDLE, false, { "-f" }, "--merge-policy=eager" },

@@ -2,7 +2,7 @@
 /* Lists of aggregates: what is accepted has results, of no records and of one. */
 #include <stdlib.h>
 #include <string.h>
-#include "table/where/aggregates.h"
+#include "columns/aggregates.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *const sp_fuzz_tokens[] = { "count(", "sum(", "avg(", "min(", "max(", ")",
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static const char *const types[] = { "dec64(2)", "f64", "text" };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__table_schema s = { 0 };
+	struct sp__schema s = { 0 };
 	struct sp__aggregates *a;
 	struct sp__value_type t;
 	char *text = malloc(bytes + 1);
@@ -53,13 +53,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	text[bytes] = '\0';
 	for (unsigned i = 0; i < 3; i++)
 		require(!sp__value_type_parse(&t, types[i], strlen(types[i])) &&
-			!sp__table_schema_add(&s, &"abc"[i], 1, &t));
+			!sp__schema_add(&s, &"abc"[i], 1, &t));
 	if (!sp__aggregates_parse(&a, text, &s, &err))
 		check_results(a);
 	else
 		require(err.code == SP_ESYNTAX && err.text[0] && !a);
 	sp__aggregates_free(a);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	free(text);
 	return 0;
 }

@@ -11,8 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "dbm/answers.h"
-#include "dbm/cachegrind.h"
-#include "dbm/plan.h"
+#include "dbm/counting.h"
 
 #define QUESTIONS 3
 

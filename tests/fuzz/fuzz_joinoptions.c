@@ -228,6 +228,11 @@ const char *quote_file_always(const char *name)
 	return name;
 }
 
+void say_nearest(const struct sp_enum_value *names, const char *before, const char *text)
+{
+	require(names->name && before && text);
+}
+
 int choice_option(const char *option, const char *text, const struct sp_enum_value *table)
 {
 	int value;

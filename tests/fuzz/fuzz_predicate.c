@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "table/where/predicate.h"
+#include "columns/predicate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *const sp_fuzz_tokens[] = { "a",    "b",  "\"c\"", "d",   "e",    "f",	"g", "not ",
@@ -21,7 +21,7 @@ static void require(bool cond)
 		abort();
 }
 
-static void make_schema(struct sp__table_schema *s)
+static void make_schema(struct sp__schema *s)
 {
 	static const char *const types[COLUMNS] = { "i16",     "f64",  "dec32(2)", "text",
 						    "char(3)", "date", "dict8" };
@@ -30,12 +30,12 @@ static void make_schema(struct sp__table_schema *s)
 
 	for (uint32_t i = 0; i < COLUMNS; i++)
 		require(!sp__value_type_parse(&t, types[i], strlen(types[i])) &&
-			!sp__table_schema_add(s, &"abcdefg"[i], 1, &t));
+			!sp__schema_add(s, &"abcdefg"[i], 1, &t));
 	require(!sp__dictionary_add(&s->columns[6].words, "word", 4, 9, &code));
 }
 
 /* Adds 1 to passed[] of each record for which the predicate is true. */
-static void count(const struct sp__table_schema *s, const char *text, unsigned *passed, int *rc)
+static void count(const struct sp__schema *s, const char *text, unsigned *passed, int *rc)
 {
 	static uint8_t values[COLUMNS][RECORDS * 8], row[COLUMNS * 16];
 	static const uint8_t *const bounds[COLUMNS] = { row,	  row + 16, row + 32, NULL,
@@ -72,7 +72,7 @@ static void count(const struct sp__table_schema *s, const char *text, unsigned *
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct sp__table_schema s = { 0 };
+	struct sp__schema s = { 0 };
 	unsigned passed[RECORDS] = { 0 };
 	char *text = malloc(bytes + 1), *negation = malloc(bytes + 7);
 	int rc, negated;
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		for (unsigned i = 0; i < RECORDS; i++)
 			require(passed[i] < 2);
 	}
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	free(text);
 	free(negation);
 	return 0;

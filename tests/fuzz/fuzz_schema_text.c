@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "table/schema/schema_text.h"
+#include "columns/schema_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *const sp_fuzz_tokens[] = { "i8", ":", ",",	"\"",	"\n",	 " not null", "dec(",
@@ -17,11 +17,11 @@ static void require(bool cond)
 		abort();
 }
 
-static void check_printed(const struct sp__table_schema *s)
+static void check_printed(const struct sp__schema *s)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__bytes once = { 0 }, twice = { 0 };
-	struct sp__table_schema back = { 0 };
+	struct sp__schema back = { 0 };
 
 	require(!sp__schema_lines_print(s, &once));
 	require(!sp__schema_lines_parse(&back, once.data ? once.data : "", once.bytes, "", &err));
@@ -30,13 +30,13 @@ static void check_printed(const struct sp__table_schema *s)
 		(!once.bytes || !memcmp(once.data, twice.data, once.bytes)));
 	sp__bytes_release(&once, NULL);
 	sp__bytes_release(&twice, NULL);
-	sp__table_schema_free(&back);
+	sp__schema_free(&back);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__table_schema s = { 0 };
+	struct sp__schema s = { 0 };
 	char *text = malloc(bytes + 1);
 
 	require(text != NULL);
@@ -46,13 +46,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		check_printed(&s);
 	else
 		require(err.code == SP_ESYNTAX && err.text[0]);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	if (!sp__schema_list_parse(&s, text, &err))
 		check_printed(&s);
 	else
 		require(err.code == SP_ESYNTAX && err.text[0]);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	free(text);
 	return 0;
 }

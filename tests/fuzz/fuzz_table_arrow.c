@@ -15,7 +15,7 @@
 #include <spindle/tablearrow.h>
 #include "base/mem.h"
 #include "base/rng.h"
-#include "table/arrow/abi.h"
+#include "columns/arrow_formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

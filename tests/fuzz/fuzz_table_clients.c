@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "table/clients/rows.h"
+#include "table/clients/script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *const sp_fuzz_tokens[] = { "client ", "think 1ms",	 "scan ",  "get ", "update ",
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	static const char *const names[] = { "a1", "b \"c" };
 	const unsigned ntables = bytes % 2 + 1;
 	struct sp__client_table_name tables[2];
-	struct sp__table_schema schema = { 0 };
+	struct sp__schema schema = { 0 };
 	struct sp__client_script s = { 0 };
 	char *text = malloc(bytes + 1), *save = NULL;
 	int rc = 0;
@@ -65,8 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	memcpy(text, data, bytes);
 	text[bytes] = '\0';
 	for (unsigned i = 0; i < 2; i++) {
-		require(!sp__table_schema_add(&schema, names[i], strlen(names[i]),
-					      &sp__value_types[SP__VALUE_I32]));
+		require(!sp__schema_add(&schema, names[i], strlen(names[i]),
+					&sp__value_types[SP__VALUE_I32]));
 		tables[i] = (struct sp__client_table_name){ i ? "u" : "t", &schema, RECORDS };
 	}
 	for (char *line = strtok_r(text, "\n", &save); !rc && line;
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		rc = sp__client_script_add(&s, line, tables, ntables, NULL);
 	check(&s, ntables);
 	sp__client_script_free(&s);
-	sp__table_schema_free(&schema);
+	sp__schema_free(&schema);
 	free(text);
 	return 0;
 }

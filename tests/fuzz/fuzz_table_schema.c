@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "table/arrow/schema.h"
+#include "columns/arrow_formats.h"
+#include "columns/schema.h"
 #include "table/layout/layout.h"
-#include "table/schema/code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -17,7 +17,7 @@ static void require(bool cond)
 		abort();
 }
 
-static void check(struct sp__table_schema *s, const uint8_t *data, size_t bytes)
+static void check(struct sp__schema *s, const uint8_t *data, size_t bytes)
 {
 	const struct sp__layout_opts o = { .form = &sp__layout_forms[data[bytes - 1] % 4],
 					   .cell_bytes = 65536 };
@@ -25,7 +25,7 @@ static void check(struct sp__table_schema *s, const uint8_t *data, size_t bytes)
 	struct sp__table_layout l;
 	char type[SP__VALUE_TYPE_TEXT], text[SP__ARROW_FORMAT_TEXT];
 
-	sp__table_schema_code(&c, s);
+	sp__schema_code(&c, s);
 	require(!sp__coder_end(&c) && c.at == bytes && !memcmp(c.data, data, bytes));
 	free(c.data);
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -37,8 +37,7 @@ static void check(struct sp__table_schema *s, const uint8_t *data, size_t bytes)
 		require(sp__value_type_same(&back, &s->columns[i].type));
 		sp__arrow_column_format(&s->columns[i], text, &f);
 		require(sp__arrow_format(text, &arrow) && arrow.bytes == f.bytes);
-		require(sp__table_schema_find(s, s->columns[i].name, strlen(s->columns[i].name)) >=
-			0);
+		require(sp__schema_find(s, s->columns[i].name, strlen(s->columns[i].name)) >= 0);
 	}
 	if (!sp__layout_make(&l, s, &o, NULL))
 		require(sp__layout_position(&l, l.page_cells - 1).group < l.ngroups);
@@ -49,12 +48,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	for (unsigned arrow = 0; arrow < 2; arrow++) {
 		struct sp__coder c = sp__coder_reader(data, bytes);
-		struct sp__table_schema s = { .arrow = arrow };
+		struct sp__schema s = { .arrow = arrow };
 
-		sp__table_schema_code(&c, &s);
+		sp__schema_code(&c, &s);
 		if (!sp__coder_end(&c))
 			check(&s, data, bytes);
-		sp__table_schema_free(&s);
+		sp__schema_free(&s);
 	}
 	return 0;
 }

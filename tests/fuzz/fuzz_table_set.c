@@ -21,7 +21,7 @@ static void require(bool ok)
 static void check(const struct sp__new_values *v, const struct sp__tablefile *f)
 {
 	for (uint32_t i = 0; i < v->n; i++) {
-		const struct sp__table_column *c = &f->schema.columns[v->columns[i].column];
+		const struct sp__column *c = &f->schema.columns[v->columns[i].column];
 		const uint8_t *value = v->row + v->columns[i].at;
 		struct sp__new_text t;
 		bool null = !v->texts[i];
@@ -41,7 +41,7 @@ static void check(const struct sp__new_values *v, const struct sp__tablefile *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct sp__tablefile f = { .fd = -1 };
+	struct sp__tablefile f = { 0 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__new_values v = { 0 };
 	char *text = calloc(bytes + 1, 1), name[] = "a";
@@ -55,14 +55,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		struct sp__value_type type;
 
 		require(!sp__value_type_parse(&type, types[i], strlen(types[i])));
-		require(!sp__table_schema_add(&f.schema, name, 1, &type));
+		require(!sp__schema_add(&f.schema, name, 1, &type));
 	}
 	rc = sp__new_values_parse(&v, &f, &set, 1, &err);
 	require(rc ? err.code != 0 : v.n > 0);
 	if (!rc)
 		check(&v, &f);
 	sp__new_values_free(&v);
-	sp__table_schema_free(&f.schema);
+	sp__schema_free(&f.schema);
 	free(text);
 	return 0;
 }

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "columns/textchunk.h"
 #include "rec/key.h"
 #include "rec/recfmt.h"
-#include "table/input/textchunk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *const sp_fuzz_tokens[] = { ",",  "\n", "\"",  "\"\"", "\r\n", "1,a\n", "-2147483648",
@@ -75,7 +75,7 @@ static void compare(const struct sp__textchunk *c, const char *text, const char 
 static void parse(const char *text, uint32_t bytes, bool csv)
 {
 	const struct sp__value_type types[] = { { 'i', 0, 4 }, { 't', 0, 4 } };
-	struct sp__table_schema s = { .style.separator = ',' };
+	struct sp__schema s = { .style.separator = ',' };
 	struct sp__budget budget;
 	struct sp__textchunk_opts o = { .schema = &s,
 					.fields = { ',', csv, 2 },
@@ -85,15 +85,15 @@ static void parse(const char *text, uint32_t bytes, bool csv)
 	struct sp__textchunk c;
 
 	sp__budget_init(&budget, 1 << 20);
-	require(!sp__table_schema_add(&s, "a", 1, &types[0]) &&
-		!sp__table_schema_add(&s, "b", 1, &types[1]) && !sp__textchunk_open(&c, &o));
+	require(!sp__schema_add(&s, "a", 1, &types[0]) && !sp__schema_add(&s, "b", 1, &types[1]) &&
+		!sp__textchunk_open(&c, &o));
 	memcpy(c.text, text, bytes);
 	sp__textchunk_begin(&c, bytes);
 	require(!sp__textchunk_parse(&c));
 	if (c.error.fault != SP__TEXTCHUNK_VALUE)
 		compare(&c, text, text + bytes, csv);
 	sp__textchunk_close(&c);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "columns/schema_text.h"
 #include "table/cost/workload.h"
-#include "table/schema/querywords.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *const sp_fuzz_tokens[] = { "scan ",	  "get ", "update ",	 "append ",
@@ -39,7 +39,7 @@ static void check(const struct sp__table_query *q, const struct sp__table_query 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static const char *const names[COLUMNS] = { "a1", "b \"c", "d" };
-	struct sp__table_schema schema = { 0 };
+	struct sp__schema schema = { 0 };
 	struct sp__table_workload w = { 0 };
 	char *text = malloc(bytes + 1);
 
@@ -47,14 +47,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	memcpy(text, data, bytes);
 	text[bytes] = '\0';
 	for (unsigned i = 0; i < COLUMNS; i++)
-		require(!sp__table_schema_add(&schema, names[i], strlen(names[i]),
-					      &sp__value_types[SP__VALUE_I32]));
+		require(!sp__schema_add(&schema, names[i], strlen(names[i]),
+					&sp__value_types[SP__VALUE_I32]));
 	if (!sp__table_workload_add(&w, text, &schema, NULL)) {
 		require(!sp__table_workload_add(&w, w.queries[0].text, &schema, NULL));
 		check(&w.queries[0], &w.queries[1]);
 	}
 	sp__table_workload_free(&w);
-	sp__table_schema_free(&schema);
+	sp__schema_free(&schema);
 	free(text);
 	return 0;
 }

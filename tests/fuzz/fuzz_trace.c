@@ -8,7 +8,7 @@
 #include <string.h>
 #include <spindle/error.h>
 #include <stdio.h>
-#include "trace/sequence_parse.h"
+#include "trace/sequence.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *const sp_fuzz_tokens[] = { "R ",	    "W ",

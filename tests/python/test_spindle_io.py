@@ -523,6 +523,7 @@ class Joining(Folder):
             ("--bkey=0:1", "--bkey needs --record-size"),
             ("--record-size=4 -j 1", "'-j' and '--record-size' are incompatible"),
             ("--type=cross", "invalid --type argument 'cross'"),
+            ("--type=lfet", "invalid --type argument (did you mean 'left'?): 'lfet'"),
             ("file", "not an option: 'file'"),
         ):
             with self.subTest(options), self.assertRaises(ValueError) as e:
@@ -568,6 +569,9 @@ class Tables(TableFolder):
         )
         few = self.table.scan(["id"], lo=7, hi=5000, limit=2, memory=1 << 22)
         self.assertEqual(self.printed(few), "id\n7\n8\n")
+        self.assertEqual(self.printed(self.table.scan(["id"], lo=7, hi=8)), "id\n7\n")
+        for lo, hi in ((7, 7), (None, 0)):
+            self.assertEqual(self.printed(self.table.scan(["id"], lo=lo, hi=hi)), "id\n")
 
     def test_tables_and_scans_can_be_copied(self):
         for o in copy.deepcopy(self.table), copy.copy(self.table):
@@ -680,6 +684,7 @@ class Errors(Folder):
             ("-k0", "field number is zero"),
             ("-t ab", "multi-character tab 'ab'"),
             ("-c", "not an option that applies here: '-c'"),
+            ("--paralel=2", "applies here (did you mean '--parallel'?): '--paralel=2'"),
             ("file", "not an option: 'file'"),
             ("--csv -z", "'--csv' and '-z' are incompatible"),
             ("--bkey=0:1", "--bkey needs --record-size"),

@@ -391,7 +391,7 @@ class Refusals(Base):
             "-c",
             "-C",
             "-m",
-            "--top=3",
+            "--limit=3",
             "--split=f",
             "--resume=d",
             "--volume=sim:tiny",
@@ -668,7 +668,7 @@ class Configuration(Base):
     def use(self, address, env):
         a, _ = self.file("a", lines(9000)), (self.folder / "tmp").mkdir()
         self.file("b", lines(9000))
-        words = ("-S1M", "--address", address, "-T", "tmp", "--overwrite", "-o", "out", "--stats")
+        words = ("-S1M", "--address", address, "-T", "tmp", "--overwrite", "-o", "out", "--stats=-")
         for _ in range(20):  # until it has started
             done = self.spindle_ray(env, "sort", *words, "a")
             if not done.returncode:
@@ -677,6 +677,9 @@ class Configuration(Base):
         self.assertIn(b'"nodes": 1', done.stderr)
         want = subprocess.run([XSORT, a], check=True, capture_output=True).stdout
         self.assertTrue(self.result() == want)
+        done = self.spindle_ray(env, "sort", *words[:-1], "--stats", "a")
+        self.assertRegex(done.stderr, rb"(?m)^  nodes +1$")
+        self.assertNotIn(b"{", done.stderr)
         done = self.spindle_ray(env, "sort", "-u", "--count", *words, "a")  # merged in files
         self.assertEqual(done.returncode, 0, done.stderr)
         done = self.spindle_ray(env, "join", "-t|", *words, "a", "--", "b")

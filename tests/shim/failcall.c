@@ -322,9 +322,8 @@ static size_t iov_bytes(const struct iovec *v, int n)
 	return bytes;
 }
 
-/* The real functions.  dlsym() may itself allocate: see arena_take(). */
-
-static __thread bool looking;
+/* dlsym() may allocate, see arena_take(), though it is declared to call nothing of this file. */
+static __thread volatile bool looking;
 
 static void *look(const char *name)
 {

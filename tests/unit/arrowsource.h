@@ -11,7 +11,7 @@
 #include <spindle/tablearrow.h>
 #include "base/decimal.h"
 #include "base/mem.h"
-#include "table/arrow/abi.h"
+#include "columns/arrow_formats.h"
 #include "tap.h"
 
 #define ROWS 4

@@ -2,7 +2,7 @@
 /*
  * The cost model of the thesis in closed formulas: expected time of a range query on the Naive
  * and the MultiMap mapping, from a few parameters of the drive.  It reproduces the thesis's
- * table and figures.  The library predicts queries run by run (cube/choose/prediction.h), and
+ * table and figures.  The library predicts queries run by run (place/boxtime.h), and
  * reports the formulas (cube/choose/closed.h) without by_angle and strided below.
  *
  * The printed formulas are corrected in these points:
@@ -32,7 +32,7 @@
 
 #include <math.h>
 #include "base/minmax.h"
-#include "cube/mapping/grid.h"
+#include "place/grid.h"
 
 struct formula {
 	unsigned n;

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "sort/plan/consume.h"
 #include "sort/plan/readplan.h"
 
 struct merge {

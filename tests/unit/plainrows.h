@@ -13,8 +13,8 @@
 #include "base/decimal.h"
 #include "base/hash.h"
 #include "base/rng.h"
-#include "table/values/vector.h"
-#include "table/schema/schema.h"
+#include "columns/schema.h"
+#include "columns/vector.h"
 #include "tap.h"
 
 #define UNITS 80000
@@ -38,7 +38,7 @@ struct plain {
 };
 
 static struct sp__rng rng;
-static struct sp__table_schema schema;
+static struct sp__schema schema;
 static struct plain plain[COLUMNS][RECORDS];
 static uint8_t memory[COLUMNS][RECORDS * 16];
 static char texts[COLUMNS][RECORDS * TEXT_MAX];
@@ -54,11 +54,11 @@ static void make_schema(void)
 	struct sp__value_type t;
 	char name[16];
 
-	schema = (struct sp__table_schema){ 0 };
+	schema = (struct sp__schema){ 0 };
 	for (size_t i = 0; i < COLUMNS; i++) {
 		snprintf(name, sizeof(name), "c%zu", i);
 		if (sp__value_type_parse(&t, case_types[i], strlen(case_types[i])) ||
-		    sp__table_schema_add(&schema, name, strlen(name), &t))
+		    sp__schema_add(&schema, name, strlen(name), &t))
 			abort();
 	}
 }
@@ -126,7 +126,7 @@ static void set_integer(const struct sp__value_type *t, struct plain *p, uint8_t
 
 static void set_text(uint32_t column, struct plain *p, uint8_t *to)
 {
-	struct sp__table_column *c = &schema.columns[column];
+	struct sp__column *c = &schema.columns[column];
 	uint32_t code;
 
 	random_text(p->text, c->type.kind == 'c' ? c->type.bytes : c->type.kind == 'w' ? 4 : 10);

@@ -20,7 +20,7 @@ static const char *const type_names[] = { "i8",	      "i16",	 "i32",	 "i64",	 "u
 #define TYPES (sizeof(type_names) / sizeof(*type_names))
 
 struct table {
-	struct sp__table_schema schema; /* until the table is created */
+	struct sp__schema schema; /* until the table is created */
 	struct sp__table_layout layout;
 	struct sp__tablefile file;
 	struct sp__tablewriter writer;
@@ -60,20 +60,20 @@ static struct sp__text_ref text_of(uint64_t record, uint32_t column, uint32_t ma
 				      h % 7 ? (uint32_t)((h >> 32) % max) : SP__TEXT_REF_NULL };
 }
 
-static void make_schema(struct sp__table_schema *s, uint32_t n)
+static void make_schema(struct sp__schema *s, uint32_t n)
 {
 	char name[16];
 
-	*s = (struct sp__table_schema){ 0 };
+	*s = (struct sp__schema){ 0 };
 	for (uint32_t i = 0; i < n; i++) {
 		const char *type_name = type_names[below(TYPES)];
 		struct sp__value_type t;
 
 		snprintf(name, sizeof(name), "c%u", i + 1);
 		if (sp__value_type_parse(&t, type_name, strlen(type_name)) ||
-		    sp__table_schema_add(s, name, strlen(name), &t))
+		    sp__schema_add(s, name, strlen(name), &t))
 			abort();
-		s->columns[i].bounds = sp__table_type_bounded(&t);
+		s->columns[i].bounds = sp__column_type_bounded(&t);
 	}
 }
 

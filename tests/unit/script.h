@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/rng.h"
 #include "flow/operator.h"
-#include "io/donering.h"
+#include "io/engine.h"
 
 #define SCRIPT_MAX 64
 

@@ -46,7 +46,8 @@ __attribute__((unused)) static struct sp_sequence *seqtrace_load(const char *tex
 	struct sp_sequence *seq = NULL;
 
 	seqtrace_write(text);
-	if (sp_sequence_load(&seq, seqtrace_path, order, NULL) < 0)
+	if (sp_sequence_load(&seq, seqtrace_path, &(struct sp_sequence_opts){ .order = order },
+			     NULL) < 0)
 		exit(1);
 	return seq;
 }

@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "table/file/directory.h"
 #include "table/file/redo.h"
-#include "table/file/tombstones.h"
 
 struct tablecase {
 	uint32_t ncolumns, page_records, cell_bytes;
@@ -20,7 +19,7 @@ struct tablecase {
 	bool with_text;
 };
 
-static inline int tablecase_make(const struct tablecase *t, struct sp__table_schema *s,
+static inline int tablecase_make(const struct tablecase *t, struct sp__schema *s,
 				 struct sp__table_layout *l, struct sp_errinfo *err)
 {
 	static const struct sp__value_type types[] = {
@@ -34,17 +33,17 @@ static inline int tablecase_make(const struct tablecase *t, struct sp__table_sch
 	uint32_t code;
 	int rc = 0;
 
-	*s = (struct sp__table_schema){ .style = { .separator = '|' } };
+	*s = (struct sp__schema){ .style = { .separator = '|' } };
 	*l = (struct sp__table_layout){ 0 };
 	for (uint32_t i = 0; !rc && i < t->ncolumns; i++) {
-		struct sp__table_column *c;
+		struct sp__column *c;
 
 		snprintf(name, sizeof(name), "column%u", i);
-		rc = sp__table_schema_add(s, name, strlen(name), &types[i % (5 + t->with_text)]);
+		rc = sp__schema_add(s, name, strlen(name), &types[i % (5 + t->with_text)]);
 		if (rc)
 			break;
 		c = &s->columns[i];
-		c->bounds = sp__table_type_bounded(&c->type);
+		c->bounds = sp__column_type_bounded(&c->type);
 		for (unsigned w = 0; !rc && c->type.kind == 'w' && w < 5; w++)
 			rc = sp__dictionary_add(&c->words, name, w + 1, SP__DICT8_WORDS, &code);
 	}
@@ -107,13 +106,13 @@ static inline int tablecase_write(struct sp__tablefile *f, uint64_t records, str
 static inline int tablecase_create(const struct tablecase *t, const char *path,
 				   const struct sp_run_opts *run, struct sp_errinfo *err)
 {
-	struct sp__table_schema s;
+	struct sp__schema s;
 	struct sp__table_layout l;
 	struct sp__tablefile f;
 	int rc = tablecase_make(t, &s, &l, err);
 
 	if (rc) {
-		sp__table_schema_free(&s);
+		sp__schema_free(&s);
 		sp__layout_free(&l);
 		return rc;
 	}

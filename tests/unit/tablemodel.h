@@ -12,7 +12,6 @@
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "table/file/directory.h"
-#include "table/file/tombstones.h"
 #include "table/write/writer.h"
 
 #define MODEL_COLUMNS 10
@@ -138,20 +137,20 @@ static inline void model_free(struct model *m)
 	free(m->deleted);
 }
 
-static inline void model_schema(const struct model *m, struct sp__table_schema *s)
+static inline void model_schema(const struct model *m, struct sp__schema *s)
 {
 	char name[16];
 
-	*s = (struct sp__table_schema){ 0 };
+	*s = (struct sp__schema){ 0 };
 	for (uint32_t c = 0; c < m->n; c++) {
 		snprintf(name, sizeof(name), "c%u", c);
-		if (sp__table_schema_add(s, name, strlen(name), &m->types[c]))
+		if (sp__schema_add(s, name, strlen(name), &m->types[c]))
 			abort();
-		s->columns[c].bounds = sp__table_type_bounded(&m->types[c]);
+		s->columns[c].bounds = sp__column_type_bounded(&m->types[c]);
 	}
 }
 
-static inline void model_layout(struct model *m, const struct sp__table_schema *s,
+static inline void model_layout(struct model *m, const struct sp__schema *s,
 				struct sp__table_layout *l)
 {
 	uint32_t together[MODEL_COLUMNS];
@@ -220,7 +219,7 @@ static inline int model_put(struct model *m, struct sp__tablewriter *w, uint64_t
 static inline int model_create(struct model *m, const char *path, struct sp_errinfo *err)
 {
 	const struct sp_run_opts run = model_run();
-	struct sp__table_schema s;
+	struct sp__schema s;
 	struct sp__table_layout l;
 	struct sp__tablefile f;
 	struct sp__tablewriter w = { 0 };

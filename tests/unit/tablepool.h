@@ -3,15 +3,16 @@
 #pragma once
 
 #include <string.h>
+#include <spindle/table.h>
 #include "base/minmax.h"
 #include "table/clotho/pool.h"
-#include "table/layout/runs.h"
+#include "table/layout/layout.h"
 #include "tap.h"
 
 static inline struct sp__table_layout layout_of(const uint32_t *bytes, uint32_t n,
 						uint32_t page_records, uint64_t strip_bytes)
 {
-	struct sp__table_schema s = { 0 };
+	struct sp__schema s = { 0 };
 	struct sp__layout_opts o = { .form = &sp__layout_forms[SP_TABLE_CSM],
 				     .cell_bytes = 512,
 				     .page_records = page_records,
@@ -23,12 +24,12 @@ static inline struct sp__table_layout layout_of(const uint32_t *bytes, uint32_t 
 		struct sp__value_type type = { .kind = 'c', .bytes = bytes[i] };
 
 		snprintf(name, sizeof(name), "c%u", i + 1);
-		if (sp__table_schema_add(&s, name, strlen(name), &type))
+		if (sp__schema_add(&s, name, strlen(name), &type))
 			abort();
 	}
 	if (sp__layout_make(&l, &s, &o, NULL))
 		abort();
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	return l;
 }
 

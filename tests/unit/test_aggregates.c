@@ -3,7 +3,7 @@
  * Aggregates: over random records and selections, divided among states, against naive loops over
  * plain copies of the values; messages.
  */
-#include "table/where/aggregates_impl.h"
+#include "columns/aggregates_impl.h"
 #include "plainrows.h"
 
 #define STATES 3
@@ -286,6 +286,6 @@ int main(void)
 	make_records(10);
 	messages();
 	random_records();
-	sp__table_schema_free(&schema);
+	sp__schema_free(&schema);
 	return done();
 }

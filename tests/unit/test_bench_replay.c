@@ -147,8 +147,7 @@ static bool same(const char *path_a, const char *path_b)
 	struct sp_sequence *a, *b;
 	int rc;
 
-	if (sp_sequence_load(&a, path_a, SP_SEQUENCE_SUBMIT, NULL) ||
-	    sp_sequence_load(&b, path_b, SP_SEQUENCE_SUBMIT, NULL))
+	if (sp_sequence_load(&a, path_a, NULL, NULL) || sp_sequence_load(&b, path_b, NULL, NULL))
 		exit(1);
 	rc = sp_sequence_compare(a, b, &c);
 	sp_sequence_free(a);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <spindle/bench.h>
-#include "bench/steady.h"
+#include "bench/walk.h"
 #include "tap.h"
 
 #define S 1000000000ull

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <spindle/benchset.h>
 #include "tap.h"
 
@@ -135,6 +136,11 @@ static void sweeps(void)
 		always &= fabs(depth / r->points[i].depth - 1) < 0.02;
 	}
 	ok(always, "throughput by latency is depth");
+	for (size_t i = 0; i < r->npoints; i++)
+		always &= fabs((double)r->points[i].total.requests / r->points[i].elapsed_s /
+				       r->points[i].total.iops.value -
+			       1) < 0.02;
+	ok(always, "and requests by time are throughput: the first rounds are forgotten");
 	reset("sim:ultrastar36lzx-like,sched=deadline", 256, 300);
 	r = checked(sp_benchset_sweep(&set, &opts, &err));
 	first = r->recommended;
@@ -205,6 +211,30 @@ static void refusals(void)
 static bool apart(struct sp_benchset_estimate e)
 {
 	return e.low > 1.1 || e.high < 1 / 1.1;
+}
+
+/* Of files: each slice starts an engine, whose eleventh to fifteenth requests fail. */
+static void errors(void)
+{
+	char path[] = "benchsetXXXXXX";
+	const struct sp_benchset_result *r;
+	int fd = mkstemp(path);
+
+	unlink(path);
+	close(fd);
+	reset(path, 4, 1);
+	bench.create = SP_BENCH_CREATE_WRITTEN;
+	bench.overwrite = bench.remove = bench.keep_going = bench.buffered = true;
+	bench.size_bytes = 1 << 20;
+	bench.engine = "fault:ERROR=EIO,NTH=11,COUNT=5:libaio";
+	opts.rounds = 3;
+	r = checked(sp_benchset_compare(&set, &opts, &bench, &err));
+	ok(r->nerrors == 1 && r->errors[0].code == -EIO &&
+		   r->errors[0].count >= r->points[0].total.errors + r->points[1].total.errors &&
+		   r->points[0].total.errors == 5 * r->points[0].slices,
+	   "errors of slices are errors of the set");
+	sp_benchset_free(set);
+	set = NULL;
 }
 
 /* Each line agrees with itself, and the verdict with the lines. */
@@ -340,6 +370,7 @@ int main(void)
 	shares();
 	scans();
 	compared();
+	errors();
 	sp_benchset_free(set);
 	return done();
 }

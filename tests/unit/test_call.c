@@ -67,7 +67,7 @@ static void a_third_file_is_refused(void)
 	o.ncolumns = 1;
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	rc = sp_join_run(&o, &io, &stats, &err);
-	ok(rc == -EINVAL && !strcmp(err.text, "binary records are those of two files"),
+	ok(rc == -EINVAL && !strcmp(err.text, "binary records need exactly two files"),
 	   "a column of a third file of binary records is refused: %s", err.text);
 }
 
@@ -362,7 +362,7 @@ int main(void)
 			   "--csv --header --suffixes=,_b -11 -22 ");
 	join_is_refused("--suffixes", "--suffixes needs --header");
 	join_is_refused("--header --suffixes=a",
-			"--suffixes needs two texts between a comma, not 'a'");
+			"--suffixes needs two texts separated by a comma, not 'a'");
 	join_is_refused("-1 0", "invalid field number: '0'");
 	join_is_refused("-1 1x", "invalid field number: '1x'");
 	join_is_refused("-j 1,2 -1 1", "incompatible join fields 1,2, 1");

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "sort/plan/consume.h"
+#include "sort/plan/readplan.h"
 #include "tap.h"
 
 #define MAX_RUNS 12

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "datafile/creation.h"
-#include "datafile/lock.h"
+#include "cells/creation.h"
+#include "cells/lock.h"
 #include "tap.h"
 
 static unsigned calls, fail_at; /* 0: none fails */

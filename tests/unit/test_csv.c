@@ -119,8 +119,52 @@ static void unquoted_like_lines(void)
 	ok(good, "without quotes keys are those of lines with a separator");
 }
 
+/* Finds the start of field n byte by byte: NULL if there are fewer. */
+static const char *nth_field(const char *at, const char *end, size_t n)
+{
+	bool quoted = at < end && *at == '"', begins = true;
+
+	for (; n && at < end; at++) {
+		if (quoted && !begins && *at == '"') {
+			if (at + 1 < end && at[1] == '"')
+				at++;
+			else
+				quoted = false;
+		} else if (!quoted && *at == ',') {
+			n--;
+			quoted = at + 1 < end && at[1] == '"';
+			begins = true;
+			continue;
+		}
+		begins = false;
+	}
+	return n ? NULL : at;
+}
+
+static void fields_are_found(void)
+{
+	struct sp__rng rng = { 5 };
+	bool begins = true, ends = true;
+	char rec[80];
+
+	for (int i = 0; i < 200000; i++) {
+		size_t bytes = sp__rng_below(&rng, sizeof(rec)), n = sp__rng_below(&rng, 12);
+		const char *end = rec + bytes, *want, *next;
+
+		for (size_t j = 0; j < bytes; j++)
+			rec[j] = ",,\"\"abcdefghi"[sp__rng_below(&rng, i % 2 ? 13 : 5)];
+		want = nth_field(rec, end, n);
+		begins &= sp__csv_field(rec, end, ',', n) == want;
+		next = want ? nth_field(want, end, 1) : NULL;
+		ends &= !want || sp__csv_field_end(want, end, ',') == (next ? next - 1 : end);
+	}
+	ok(begins, "fields begin where a walk from byte to byte finds them");
+	ok(ends, "and end there, too");
+}
+
 int main(void)
 {
+	fields_are_found();
 	single_fields();
 	several_fields();
 	positions();

@@ -338,17 +338,17 @@ static bool damage(struct sp_cube *c, const struct model *m)
 	if (sp_cube_block(c, x, &block))
 		return failed("block", 0, NULL);
 	at = (off_t)(block * c->file.superblock.block_bytes + below(c->file.cell_bytes));
-	if (pread(c->file.fd, &byte, 1, at) != 1)
+	if (pread(c->file.cells.first.fd, &byte, 1, at) != 1)
 		return failed("pread", -errno, NULL);
 	byte ^= 4;
-	if (pwrite(c->file.fd, &byte, 1, at) != 1 || !check(c, 0, false, 1))
+	if (pwrite(c->file.cells.first.fd, &byte, 1, at) != 1 || !check(c, 0, false, 1))
 		return false;
 	c->file.opts.verify = true;
 	rc = sp_cube_get(c, x, element, &err);
 	if (rc != SP_ECORRUPT)
 		return failed("a damaged cell", rc, &err);
 	byte ^= 4;
-	return pwrite(c->file.fd, &byte, 1, at) == 1 && check(c, 0, false, 0);
+	return pwrite(c->file.cells.first.fd, &byte, 1, at) == 1 && check(c, 0, false, 0);
 }
 
 /* Elements of an interrupted load are read only on request. */

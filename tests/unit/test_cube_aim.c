@@ -54,7 +54,7 @@ static void test_host(const char *model, double host_ns)
 	struct sp__mapping m = { .kind = SP_CUBE_MULTIMAP, .cell_blocks = 1, .order = { 0, 1 } };
 	struct sp_cube_box beam = { .lo = { 30 }, .hi = { 30, 199 }, .stride = { 1, 1 } };
 	struct sp__predict_opts o = { .depth = 1, .host_ns = host_ns };
-	struct sp__cube_prediction p = { .ns = NAN };
+	struct sp__runs_prediction p = { .ns = NAN };
 	struct sp_geometry *g = NULL;
 	double hop_ns = 0;
 
@@ -93,7 +93,7 @@ static double predicted_ns(const struct sp_cube_create_opts *opts, struct sp_cub
 {
 	struct sp_cube_workload w = { .queries = queries, .n = n, .positions = 40 };
 	struct sp_cube_create_opts o = *opts;
-	struct sp__cube_prediction p = { .ns = NAN };
+	struct sp__runs_prediction p = { .ns = NAN };
 	struct sp__cube_plan plan;
 
 	o.workload = &w;

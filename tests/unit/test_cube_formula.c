@@ -11,11 +11,11 @@
  * Naive as printed, of Naive, and of MultiMap.
  */
 #include <math.h>
-#include "cube/choose/closed.h"
-#include "dev/geometry.h"
-#include "run/headpath.h"
 #include "below.h"
+#include "cube/choose/closed.h"
 #include "cubeformula.h"
+#include "dev/geometry.h"
+#include "predict/headpath.h"
 #include "tap.h"
 
 #define MS 1e6

@@ -329,6 +329,14 @@ static bool is_kept(const struct sp__cube_superblock *h)
 	return same;
 }
 
+static void exchange(struct sp__growth *g, struct sp__cube_superblock *h)
+{
+	struct sp__cubefile c = { .superblock = *h };
+
+	sp__growth_exchange(g, &c);
+	*h = c.superblock;
+}
+
 static bool grow_head(struct sp__cube_superblock *h, unsigned *grown)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -338,7 +346,7 @@ static bool grow_head(struct sp__cube_superblock *h, unsigned *grown)
 
 	if (sp__growth_plan(&g, h, dim, 1 + below(9), "cube", &err) == 0) {
 		right = apart(&h->fragments, g.fragment);
-		sp__growth_exchange(&g, h);
+		exchange(&g, h);
 		right = right && apart(&h->fragments, h->fragments.list[h->fragments.n - 1]) &&
 			goes_both_ways(h) && is_kept(h);
 		++*grown;
@@ -488,7 +496,7 @@ static void test_most(void)
 	while (!rc) {
 		rc = sp__growth_plan(&g, &p.superblock, 1, 1, "cube", &err);
 		if (!rc)
-			sp__growth_exchange(&g, &p.superblock);
+			exchange(&g, &p.superblock);
 		sp__growth_free(&g);
 	}
 	ok(rc == SP_EUNSUP && p.superblock.fragments.n == SP__FRAGMENTS_MAX,

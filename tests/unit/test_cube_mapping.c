@@ -10,10 +10,10 @@
 #include <string.h>
 #include <spindle/geometry.h>
 #include "base/rng.h"
-#include "cube/mapping/mapping.h"
 #include "dev/geometry.h"
 #include "dev/model.h"
 #include "mappingwalk.h"
+#include "place/mapping.h"
 #include "tap.h"
 
 /* A serpentine in rounds of 36 tracks, the next of which is two bands away. */

@@ -12,12 +12,11 @@
 #include <unistd.h>
 #include <spindle/geometry.h>
 #include "base/rng.h"
-#include "cube/choose/prediction.h"
 #include "dev/geometry.h"
 #include "dev/model.h"
-#include "dev/shipped.h"
-#include "sim/machine.h"
 #include "mappingwalk.h"
+#include "place/boxtime.h"
+#include "sim/machine.h"
 #include "tap.h"
 
 #define DEPTH_MAX 64
@@ -185,14 +184,14 @@ static void place_box(const struct sp__mapping *m, const struct sp_cube_box *sha
 /* The mean over random positions in the grid, equally likely, of a box of this shape. */
 static int predict_mean(const struct sp__predict_opts *o, const struct sp__mapping *m,
 			const struct sp_cube_box *shape, unsigned n, uint64_t seed,
-			struct sp__cube_prediction *out)
+			struct sp__runs_prediction *out)
 {
 	struct sp__rng rng = { seed };
-	struct sp__cube_prediction one;
+	struct sp__runs_prediction one;
 	struct sp_cube_box box;
 	int rc = 0;
 
-	*out = (struct sp__cube_prediction){ 0 };
+	*out = (struct sp__runs_prediction){ 0 };
 	for (unsigned i = 0; !rc && i < n; i++) {
 		place_box(m, shape, &rng, &box);
 		rc = sp__predict_box(o, m, &box, &one);
@@ -209,7 +208,7 @@ static int predict_mean(const struct sp__predict_opts *o, const struct sp__mappi
 /* Returns the error of the prediction against the machine, as a share. */
 static double error_of(struct bench *b, const struct sp_cube_box *shape)
 {
-	struct sp__cube_prediction p;
+	struct sp__runs_prediction p;
 	double ns = measure(b, shape);
 
 	if (predict_mean(&b->opts, &b->m, shape, places, SEED, &p))
@@ -310,7 +309,7 @@ static void test_parts(void)
 static void test_cliff(void)
 {
 	struct sp_cube_box beam = shape_of(1, 1, 259), range = shape_of(20, 20, 20);
-	struct sp__cube_prediction p;
+	struct sp__runs_prediction p;
 	struct bench b;
 
 	boot(&b, "atlas10k3-like");
@@ -385,7 +384,7 @@ static void test_rounds(struct sp_cube_box shape, double min)
 static void test_coalescing(void)
 {
 	struct sp_cube_box box = { .lo = { 3, 0, 7 }, .hi = { 250, 9, 7 }, .stride = { 2, 1, 1 } };
-	struct sp__cube_prediction p, whole;
+	struct sp__runs_prediction p, whole;
 	struct bench b;
 
 	boot(&b, "atlas10k3-like");
@@ -410,7 +409,7 @@ static void test_sample(void)
 	struct sp_cube_box box = { .lo = { 100, 50, 60 },
 				   .hi = { 119, 139, 149 },
 				   .stride = { 1, 1, 1 } };
-	struct sp__cube_prediction p, some, again;
+	struct sp__runs_prediction p, some, again;
 	struct bench b;
 
 	boot(&b, "atlas10k3-like");
@@ -429,7 +428,7 @@ static void test_sample(void)
 static void test_without_tracks(void)
 {
 	struct sp_cube_box box = shape_of(8, 8, 1);
-	struct sp__cube_prediction p;
+	struct sp__runs_prediction p;
 	struct bench b;
 	double e;
 

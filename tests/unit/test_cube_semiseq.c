@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "cube/mapping/mapping.h"
-#include "cube/lanemap.h"
+#include "place/lanemap.h"
+#include "place/mapping.h"
 #include "tap.h"
 
 /* A drive with one zone; blocks of a track that begins `skew` blocks later than the one before. */

@@ -150,8 +150,8 @@ static void test_points(void)
 	write_input("5,0,3\n", 6);
 	reader = open_cube(false, 0);
 	c = open_cube(true, 0);
-	ok(!fstat(c->file.fd, &before) && !load(c, SP_CUBE_CSV) && !fstat(c->file.fd, &after) &&
-		   before.st_ino == after.st_ino,
+	ok(!fstat(c->file.cells.first.fd, &before) && !load(c, SP_CUBE_CSV) &&
+		   !fstat(c->file.cells.first.fd, &after) && before.st_ino == after.st_ino,
 	   "points come in the same file");
 	ok(!is_free(), "and no other program changes it while it is open");
 	ok(!get(c, &v) && v == 3 && !put(c, 2) && !get(c, &v) && v == 2, "its owner does");

@@ -131,7 +131,7 @@ static void files(void)
 	   "one too many is an error");
 	ok(check_text("\n", 0) == SP_EFORMAT, "an answer without a question is an error");
 	ok(check_text("1,4\n2.6\n\n", 3) == SP_EFORMAT &&
-		   says("answer 2, to unj 9 11, is '2.6', but of the generated table it is "
+		   says("answer 2, to unj 9 11, is '2.6'; the generated table gives "
 			"'2.500000000000'"),
 	   "a wrong answer is shown with the right one");
 	ok(check("1,4\0\n", 5, 1) == SP_EFORMAT && check("1,4\0005\n", 6, 1) == SP_EFORMAT &&

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "dbm/cachegrind.h"
+#include "dbm/counting.h"
 #include "tap.h"
 
 /* Lines of a result of valgrind 3.19. */

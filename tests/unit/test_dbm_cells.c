@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "dbm/cells.h"
+#include "dbm/run.h"
 #include "tap.h"
 
 #define SYSTEMS 3

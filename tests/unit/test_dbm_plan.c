@@ -3,7 +3,7 @@
  * Plans as systems print them, searched for what a query is about.
  */
 #include <string.h>
-#include "dbm/plan.h"
+#include "dbm/answers.h"
 #include "tap.h"
 
 static const struct {

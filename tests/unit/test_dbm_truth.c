@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "dbm/bounds.h"
-#include "dbm/truth.h"
+#include "dbm/run.h"
+#include "dbm/answers.h"
 #include "gencase.h"
 #include "tap.h"
 

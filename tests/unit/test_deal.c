@@ -3,7 +3,6 @@
 #define TAP_THREADS
 
 #include <string.h>
-#include "base/deal.h"
 #include "base/err.h"
 #include "base/task.h"
 #include "tap.h"

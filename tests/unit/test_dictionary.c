@@ -2,7 +2,7 @@
 /* Dictionaries of columns: against a list of words, limits, budgets, every failed charge. */
 #include <string.h>
 #include "base/rng.h"
-#include "table/values/dictionary.h"
+#include "columns/dictionary.h"
 #include "tap.h"
 
 /* Word i of a test: of 0 to 40 bytes, some with equal beginnings and zero bytes. */

@@ -78,6 +78,16 @@ static void read_ahead(void)
 	   "left alone, the drive reads ahead as far as it may");
 	ok(serve(t + HIT, false, 50, 10) > HIT, "blocks that left the segment are read again");
 	end();
+	for (uint32_t more = 0; more < 2; more++) {
+		begin("\"segments\": 2, \"segment_blocks\": 300, \"readahead_blocks\": 200,"
+		      "\"read_hit_ms\": 0.05");
+		serve(0, false, 0, 100);
+		serve(110 * BLOCK, false, 290, 10 + more);
+		serve(last.done_ns, false, 150, 50);
+		ok(last.hit == !more, "read-ahead goes on for a read that ends %u blocks after it",
+		   more);
+		end();
+	}
 }
 
 static void streams(void)

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <spindle/geometry.h>
 #include <spindle/sort.h>
-#include "join/plan/plan.h"
 #include "join/dryrun/dryrun.h"
-#include "run/dryrun.h"
+#include "join/plan/plan.h"
+#include "predict/dryrun.h"
 #include "sim/machine.h"
 #include "tap.h"
 

@@ -206,7 +206,7 @@ static void check_groups(void)
 
 static void check_keys(void)
 {
-	struct sp__table_column column = { .name = (char[]){ "c" }, .type = { .kind = 't' } };
+	struct sp__column column = { .name = (char[]){ "c" }, .type = { .kind = 't' } };
 	struct sp__budget budget;
 	struct sp__key_set keys;
 	uint32_t number;
@@ -265,7 +265,7 @@ static void check_volumes(void)
 		abort();
 	equal = true;
 	compared = 0;
-	(void)!sp_sequence_load(&seq, seqtrace_path, SP_SEQUENCE_SUBMIT, &err);
+	(void)!sp_sequence_load(&seq, seqtrace_path, NULL, &err);
 	equal = false;
 	ok(seq && seq->nvolumes == 3000 && compared < 3000 * 300,
 	   "names of volumes in a trace (%llu%s)", (unsigned long long)compared, err.text);

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "datafile/source.h"
+#include "cells/source.h"
 #include "tap.h"
 
 static struct sp__file_state state_of(int fd)

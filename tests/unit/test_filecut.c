@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/rng.h"
 #include "keysets.h"
-#include "sort/merge/filecut.h"
+#include "sort/merge/cut.h"
 #include "tap.h"
 
 #define RECORDS_MAX 4000

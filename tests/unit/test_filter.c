@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "spill/fiemap.h"
-#include "spill/filter.h"
+#include "spill/space.h"
+#include "spill/writer.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/spindle-filter-XXXXXX";

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "keysets.h"
-#include "sort/repeated.h"
+#include "sort/firsts.h"
 #include "tap.h"
 
 #define LINES 700

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/gen.h>
-#include "base/perm.h"
+#include "base/rng.h"
 #include "base/put.h"
 #include "gen/keys.h"
 #include "gen/tpch.h"

@@ -13,7 +13,7 @@
 #include "dev/device.h"
 #include "dev/drive_impl.h"
 #include "dev/geometry.h"
-#include "dev/shipped.h"
+#include "dev/model.h"
 #include "tap.h"
 
 /* Per-head zones of four surfaces, backwards on every other cylinder, an odd number of them. */

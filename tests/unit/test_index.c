@@ -204,7 +204,7 @@ static bool ranges(struct sp_index *ix, struct sp_errinfo *err)
 		random_key(lo, 5);
 		random_key(hi, 5);
 		e.next = has_lo ? first_from(lo, false) : 0;
-		e.end = has_hi ? first_from(hi, true) : nrecords;
+		e.end = has_hi ? first_from(hi, false) : nrecords;
 		e.end = e.end < e.next ? e.next : e.end;
 		rc = sp_index_range(ix, has_lo ? lo : NULL, has_hi ? hi : NULL, !e.places, compare,
 				    &e, NULL);

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 #include "base/rng.h"
+#include "columns/infer.h"
 #include "rec/value.h"
-#include "table/input/infer.h"
 #include "tap.h"
 
 #define FIELDS_MAX 400

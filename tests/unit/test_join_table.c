@@ -187,10 +187,42 @@ static void test_full_band(void)
 	sp__table_release(&t);
 }
 
+/* The searches that reach the end of a band go on at its beginning. */
+static void test_bands(void)
+{
+	const unsigned keys = 70000;
+	struct sp__reclist l, *lists[] = { &l };
+	struct sp__table t;
+	unsigned wrapped = 0, found = 0, others = 0;
+	char key[32];
+
+	sp__table_init(&t, 16 << 20, PAGE, 1, &budget);
+	sp__reclist_init(&l);
+	for (unsigned i = 0; i < keys; i++) {
+		snprintf(key, sizeof(key), "key %u", i);
+		add(&t, &l, key, 0);
+	}
+	ok(sp__table_make(&t, lists, 1, 5) == 0 && t.nbands == SP__TABLE_BANDS &&
+		   sp__table_keys(&t) == keys,
+	   "slots in bands are made");
+	for (uint64_t b = 1; b <= t.nbands; b++)
+		wrapped += t.slots[b * t.band_slots - 1] && t.slots[(b - 1) * t.band_slots];
+	for (unsigned i = 0; i < keys; i++) {
+		snprintf(key, sizeof(key), "key %u", i);
+		found += chain(&t, key, 5) == 1;
+		snprintf(key, sizeof(key), "kez %u", i);
+		others += chain(&t, key, 5) != 0;
+	}
+	ok(wrapped && found == keys && !others, "each key is found, %u bands are full at the end",
+	   wrapped);
+	sp__table_release(&t);
+}
+
 int main(void)
 {
 	sp__budget_init(&budget, UINT64_MAX);
 	test_find();
+	test_bands();
 	test_room();
 	test_resident();
 	test_giants_gone();

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <spindle/sort.h>
 #include "keysets.h"
-#include "datafile/journal.h"
-#include "sort/resume/records.h"
+#include "cells/journal.h"
+#include "sort/resume/resume.h"
 #include "tap.h"
 
 static char dir[4096], path[4200], in[4200], out[4200];

@@ -167,10 +167,22 @@ static void refusals(void)
 	ok(takes(large), "one byte less is not");
 }
 
+static void names_are_suggested(void)
+{
+	ok(!strcmp(sp_enum_nearest(colours, "erd"), "red") &&
+		   !strcmp(sp_enum_nearest(colours, "reder"), "redder") &&
+		   !strcmp(sp_enum_nearest(answers, "yse"), "yes"),
+	   "the nearest name is found");
+	ok(!sp_enum_nearest(colours, "blue") && !sp_enum_nearest(answers, "n") &&
+		   !sp_enum_nearest(answers, ""),
+	   "a name of which a third differs is not suggested");
+}
+
 int main(void)
 {
 	kinds();
 	times();
 	refusals();
+	names_are_suggested();
 	return done();
 }

@@ -13,7 +13,7 @@
 #define DEPTHS 9
 #define SLICES 10
 
-/* Requests a second at a depth. */
+/* Requests per second at a depth. */
 typedef double curve(double depth);
 
 /* Perfect scaling up to 16, nothing after it. */

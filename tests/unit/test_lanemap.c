@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "cube/lanemap.h"
+#include "place/lanemap.h"
 #include "tap.h"
 
 #define CASES 150

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 #include "base/rng.h"
-#include "datafile/lanes.h"
+#include "cells/lanes.h"
 #include "tap.h"
 
 #define CELL 2

@@ -4,7 +4,7 @@
  * often enough for the table to be rebuilt and to grow.
  */
 #include "base/rng.h"
-#include "observe/locations.h"
+#include "observe/watch_trace.h"
 #include "tap.h"
 
 #define DEVS 3u

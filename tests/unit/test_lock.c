@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "datafile/lock.h"
+#include "cells/lock.h"
 #include "tap.h"
 
 static char dir[4096], path[4200], other[4200];

@@ -424,7 +424,7 @@ static void operators(void)
 
 	for (unsigned i = 0; good && i < 20; i++) {
 		sprintf(engine, "fault:REORDER=%u:sync", i);
-		good = plan_of_range(engine, "014", "017", "014 1\n015 1\n016 20\n017 1\n") &&
+		good = plan_of_range(engine, "014", "018", "014 1\n015 1\n016 20\n017 1\n") &&
 		       plan_of_range(engine, "399", NULL, "399 1\n") &&
 		       plan_of_range(engine, "5", NULL, "");
 	}

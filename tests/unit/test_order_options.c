@@ -82,7 +82,15 @@ static void errors_are_reported(void)
 	ok(refused("invalid --header argument", "x", PARSE(&o, "--header=x")), "--header=x");
 	ok(refused("invalid --record-size argument", "0", PARSE(&o, "--record-size=0")),
 	   "records of nothing");
-	ok(refused("ambiguous option", "--re", PARSE(&o, "--re")), "a name that could be two");
+	ok(refused("ambiguous option (--reverse, --record-size):", "--re", PARSE(&o, "--re")),
+	   "a name that could be two");
+	ok(refused("not an option that applies here (did you mean '--reverse'?):", "--revresed=1",
+		   PARSE(&o, "--revresed=1")),
+	   "a misspelt name");
+	ok(refused("invalid --sort argument (did you mean 'numeric'?):", "nmeric",
+		   PARSE(&o, "--sort=nmeric")),
+	   "a misspelt value");
+	ok(refused("invalid --sort argument", "x", PARSE(&o, "--sort=x")), "a value like none");
 	sp_order_release(&o);
 }
 

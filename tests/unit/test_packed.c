@@ -11,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <lz4frame.h>
+#include <zstd.h>
 #include "base/rng.h"
 #include "base/task.h"
 #include "io/rstream.h"
 #include "io/wstream.h"
+#include "pack/member.h"
 #include "pack/unpack.h"
 #include "tap.h"
 
@@ -282,10 +285,83 @@ static void check_damage(enum sp_packed format)
 	   errors);
 }
 
+/* Threads find the members of a gzip file by their sizes. */
+static void check_gzip_size(void)
+{
+	static unsigned char member[0x12345] = {
+		0x1f, 0x8b, 8, 4, [10] = SP__MIGZ_EXTRA, [12] = 'M', 'Z', 4
+	};
+	enum sp_packed format = SP_PACKED_GZIP;
+	struct sp__member m = { 0 };
+
+	sp__migz_put((char *)member, sizeof(member));
+	ok(sp__member_measure(&m, &format, member, sizeof(member)) == SP__MEMBER_WHOLE &&
+		   m.packed_bytes == sizeof(member),
+	   "a gzip member tells the size that it was given");
+}
+
+/* True if a member of the first half of `hurt` has the sizes: whole, and without its last byte. */
+static bool has_sizes(enum sp_packed format, size_t packed_bytes, size_t bytes, size_t more)
+{
+	struct sp__member m = { 0 }, cut = { 0 };
+	bool same = sp__member_measure(&m, &format, hurt.data, TRUTH) == SP__MEMBER_WHOLE &&
+		    sp__member_measure(&cut, &format, hurt.data, packed_bytes - 1) ==
+			    SP__MEMBER_PARTIAL &&
+		    m.packed_bytes == packed_bytes && m.unpacked_bytes >= bytes &&
+		    m.unpacked_bytes - bytes <= more;
+
+	if (!same)
+		diag("%s of %zu bytes: %zu, not %llu and %llu", sp_packed_name(format), bytes,
+		     packed_bytes, (unsigned long long)m.packed_bytes,
+		     (unsigned long long)m.unpacked_bytes);
+	return same;
+}
+
+/* Threads find the frames of zstd and lz4 by the sizes of their headers and blocks. */
+static void check_frame_sizes(void)
+{
+	static const size_t sizes[] = {
+		1,     255,   256,	65535,	  65536,    65791,
+		65792, 70000, 2u << 16, 3u << 16, 4u << 16, (4u << 16) + 1
+	};
+	const LZ4F_frameInfo_t infos[] = {
+		{ .blockSizeID = LZ4F_max64KB, .blockMode = LZ4F_blockIndependent },
+		{ .blockSizeID = LZ4F_max256KB, .blockChecksumFlag = LZ4F_blockChecksumEnabled },
+		{ .blockSizeID = LZ4F_max64KB, .contentChecksumFlag = LZ4F_contentChecksumEnabled },
+	};
+	struct sp__rng rng = { 3 };
+	bool zstd = true, lz4 = true;
+
+	/* Odd ones do not get shorter, so their blocks are stored. */
+	for (size_t k = 0; k < 2 * sizeof(sizes) / sizeof(sizes[0]); k++) {
+		const size_t bytes = sizes[k / 2];
+
+		for (size_t i = 0; i < bytes; i++)
+			back[i] = k % 2 ? (char)sp__rng_next(&rng) : truth[i];
+		zstd &= has_sizes(SP_PACKED_ZSTD, ZSTD_compress(hurt.data, TRUTH, back, bytes, 1),
+				  bytes, 0);
+		for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++) {
+			LZ4F_preferences_t p = { .frameInfo = infos[i] };
+			size_t block = i == 1 ? 256u << 10 : 64u << 10;
+
+			lz4 &= has_sizes(SP_PACKED_LZ4,
+					 LZ4F_compressFrame(hurt.data, TRUTH, back, bytes, &p),
+					 bytes, block);
+			p.frameInfo.contentSize = bytes;
+			lz4 &= has_sizes(SP_PACKED_LZ4,
+					 LZ4F_compressFrame(hurt.data, TRUTH, back, bytes, &p),
+					 bytes, 0);
+		}
+	}
+	ok(zstd && lz4, "frames of zstd and lz4 are measured by their headers and blocks");
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	make_truth();
+	check_gzip_size();
+	check_frame_sizes();
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		if (sp_packed_missing(formats[i]))
 			continue;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "table/where/predicate.h"
+#include "columns/predicate.h"
 #include "tap.h"
 
 #define ROWS 3000
@@ -15,7 +15,7 @@ static const char *const types[] = { "i8",   "u8",   "i32",	"u64",	"dec64(2)", "
 				     "date", "time", "char(3)", "text", "dict8",    "dec8(1)" };
 #define COLUMNS (sizeof(types) / sizeof(*types))
 
-static struct sp__table_schema schema;
+static struct sp__schema schema;
 static uint8_t data[COLUMNS][ROWS * 8];
 static char texts[ROWS * 8];
 static struct sp__vector vectors[COLUMNS];
@@ -39,7 +39,7 @@ static void make_schema(void)
 		const char name = (char)('a' + i);
 
 		if (sp__value_type_parse(&t, types[i], strlen(types[i])) ||
-		    sp__table_schema_add(&schema, &name, 1, &t))
+		    sp__schema_add(&schema, &name, 1, &t))
 			abort();
 	}
 	for (uint32_t w = 0; w < 9; w++) {
@@ -208,8 +208,8 @@ static const char *const errors[][2] = {
 	{ "a in ()", "is missing" },
 	{ "a in (1", "a comma or ) is missing" },
 	{ "a in (1, x)", "no column 'x'" },
-	{ "a is 1", "null is missing" },
-	{ "a not 1", "in is missing" },
+	{ "a is 1", "'null' is missing" },
+	{ "a not 1", "'in' is missing" },
 	{ "a = 1 and", "at the end" },
 	{ "a # 1", "a comparison is missing at '# 1'" },
 };
@@ -331,7 +331,7 @@ static void bound(uint8_t bounds[COLUMNS][16], const uint8_t *all[COLUMNS], uint
 		bool any = false;
 
 		all[c] = NULL;
-		if (!sp__table_type_bounded(t))
+		if (!sp__column_type_bounded(t))
 			continue;
 		all[c] = bounds[c];
 		memset(bounds[c], 0, 16);
@@ -409,6 +409,6 @@ int main(void)
 	known();
 	refused();
 	random_ones();
-	sp__table_schema_free(&schema);
+	sp__schema_free(&schema);
 	return done();
 }

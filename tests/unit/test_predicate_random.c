@@ -4,9 +4,9 @@
  * on plain copies of the values, and exclusion by bounds.
  */
 #include "base/minmax.h"
-#include "table/where/predicate.h"
-#include "table/write/bounds.h"
+#include "columns/predicate.h"
 #include "plainrows.h"
+#include "table/write/bounds.h"
 
 #define LIST_MAX 12 /* values of a list: searched one by one, or by halves */
 
@@ -226,7 +226,7 @@ static void bounds_of(const struct sp__rows *rows, struct sp__bounds *bounds, co
 	for (uint32_t c = 0; c < COLUMNS; c++) {
 		const struct sp__value_type *t = &schema.columns[c].type;
 
-		at[c] = sp__table_type_bounded(t) ? (const uint8_t *)&bounds[c] : NULL;
+		at[c] = sp__column_type_bounded(t) ? (const uint8_t *)&bounds[c] : NULL;
 		if (!at[c])
 			continue;
 		sp__bounds_begin(&bounds[c], t);
@@ -311,6 +311,6 @@ int main(void)
 	rng = (struct sp__rng){ 7 };
 	make_schema();
 	random_conditions();
-	sp__table_schema_free(&schema);
+	sp__schema_free(&schema);
 	return done();
 }

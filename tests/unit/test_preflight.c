@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <spindle/preflight.h>
-#include "io/ioprio.h"
+#include "io/engine.h"
 #include "observe/sysdev.h"
 #include "tap.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <spindle/probe.h>
 #include "base/rng.h"
-#include "run/costs.h"
+#include "predict/costs.h"
 #include "tap.h"
 
 #define TURNAROUND_NS 60000.0

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/readfloat.h"
+#include "base/floats.h"
 #include "base/rng.h"
 #include "tap.h"
 

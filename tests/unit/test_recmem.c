@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "sort/select/recmem.h"
+#include "sort/select/replace.h"
 #include "tap.h"
 
 #define MEMORY (256u << 10)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/mem.h"
-#include "datafile/requests.h"
+#include "cells/requests.h"
 #include "tap.h"
 
 #define USERS 2

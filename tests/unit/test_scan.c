@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "base/rng.h"
 #include "flow/scan.h"
-#include "io/cached.h"
+#include "io/volume.h"
 #include "rec/recfmt.h"
 #include "tap.h"
 

@@ -2,12 +2,12 @@
 /* Names and types of columns as text: both forms, quoted names, refused texts. */
 #include <string.h>
 #include "base/rng.h"
-#include "table/schema/schema_text.h"
+#include "columns/schema_text.h"
 #include "tap.h"
 
-static int parse(struct sp__table_schema *s, bool lines, const char *text, struct sp_errinfo *err)
+static int parse(struct sp__schema *s, bool lines, const char *text, struct sp_errinfo *err)
 {
-	*s = (struct sp__table_schema){ 0 };
+	*s = (struct sp__schema){ 0 };
 	return lines ? sp__schema_lines_parse(s, text, strlen(text), "FILE", err)
 		     : sp__schema_list_parse(s, text, err);
 }
@@ -16,7 +16,7 @@ static int parse(struct sp__table_schema *s, bool lines, const char *text, struc
 static bool gives(bool lines, const char *text, const char *want)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__table_schema s;
+	struct sp__schema s;
 	struct sp__bytes got = { 0 };
 	bool good = !parse(&s, lines, text, &err) && !sp__schema_lines_print(&s, &got) &&
 		    got.bytes == strlen(want) && !memcmp(got.data ? got.data : "", want, got.bytes);
@@ -25,20 +25,20 @@ static bool gives(bool lines, const char *text, const char *want)
 		diag("%s gives %.*s (%s)", text, (int)got.bytes, got.data ? got.data : "",
 		     err.text);
 	sp__bytes_release(&got, NULL);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	return good;
 }
 
 static bool refused(bool lines, const char *text, const char *reason)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__table_schema s;
+	struct sp__schema s;
 	bool good = parse(&s, lines, text, &err) == SP_ESYNTAX && err.code == SP_ESYNTAX &&
 		    strstr(err.text, reason);
 
 	if (!good)
 		diag("%s: %s", text, err.text);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	return good;
 }
 
@@ -84,27 +84,27 @@ static void lines(void)
 static void limits(void)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__table_schema s = { 0 };
+	struct sp__schema s = { 0 };
 	char text[400], many[40000], *p = many;
 
 	memset(text, 'n', sizeof(text));
 	strcpy(text + 255, ":i8");
 	ok(!parse(&s, false, text, &err) && s.n == 1, "a name can have 255 bytes");
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	memset(text, 'n', sizeof(text));
 	strcpy(text + 256, ":i8");
-	ok(refused(false, text, "is longer than a name can be") && (text[0] = '"') &&
-		   refused(false, text, "is longer than a name can be"),
+	ok(refused(false, text, "is longer than 255 bytes") && (text[0] = '"') &&
+		   refused(false, text, "is longer than 255 bytes"),
 	   "a longer name is refused");
 	ok(sp__schema_lines_parse(&s, "a\0b i8", 6, "FILE", &err) == SP_ESYNTAX,
 	   "a zero byte is not part of a name");
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	for (unsigned i = 0; i < SP__COLUMNS_MAX; i++)
 		p += sprintf(p, "%s%x:u8", i ? "," : "", i);
 	ok(!parse(&s, false, many, &err) && s.n == SP__COLUMNS_MAX, "4096 columns are possible");
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	strcpy(p, ",x:i8");
-	ok(refused(false, many, "is one column too many"), "4097 columns are not");
+	ok(refused(false, many, "would be column 4097"), "4097 columns are not");
 }
 
 /* Random names and types come back from their lines. */
@@ -116,7 +116,7 @@ static void round_trips(void)
 	bool good = true;
 
 	for (int i = 0; i < 2000; i++) {
-		struct sp__table_schema s = { 0 }, back = { 0 };
+		struct sp__schema s = { 0 }, back = { 0 };
 		struct sp__bytes text = { 0 };
 
 		for (unsigned k = 0; k < 4; k++) {
@@ -128,7 +128,7 @@ static void round_trips(void)
 			for (size_t b = 0; b < n; b++)
 				name[b] = bytes[sp__rng_below(&rng, sizeof(bytes) - 1)];
 			name[n++] = (char)('0' + k);
-			good = good && !sp__table_schema_add(&s, name, n, &t);
+			good = good && !sp__schema_add(&s, name, n, &t);
 			s.columns[k].not_null = sp__rng_below(&rng, 2);
 		}
 		good = good && !sp__schema_lines_print(&s, &text) &&
@@ -139,8 +139,8 @@ static void round_trips(void)
 			       s.columns[k].not_null == back.columns[k].not_null &&
 			       sp__value_type_same(&s.columns[k].type, &back.columns[k].type);
 		sp__bytes_release(&text, NULL);
-		sp__table_schema_free(&s);
-		sp__table_schema_free(&back);
+		sp__schema_free(&s);
+		sp__schema_free(&back);
 	}
 	ok(good, "names of any bytes come back");
 }

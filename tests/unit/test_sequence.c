@@ -13,7 +13,7 @@ static const char *refusal(const char *text)
 
 	memset(&err, 0, sizeof(err));
 	seqtrace_write(text);
-	rc = sp_sequence_load(&seq, seqtrace_path, SP_SEQUENCE_SUBMIT, &err);
+	rc = sp_sequence_load(&seq, seqtrace_path, NULL, &err);
 	sp_sequence_free(seq);
 	return rc == SP_EFORMAT && err.code == rc && !strcmp(err.path, seqtrace_path) ? err.text
 										      : NULL;
@@ -91,12 +91,10 @@ static void check_refusals(void)
 		if (!ok(reason && !strcmp(reason, bad[i].reason), "refused: %s", bad[i].reason))
 			diag("%s", reason ? reason : "accepted");
 	}
-	ok(sp_sequence_load(&seq, "/nosuch/trace", SP_SEQUENCE_SUBMIT, &err) == -ENOENT &&
-		   err.code == -ENOENT,
+	ok(sp_sequence_load(&seq, "/nosuch/trace", NULL, &err) == -ENOENT && err.code == -ENOENT,
 	   "a trace that is not there is an error");
 	err.code = 0;
-	ok(sp_sequence_load(&seq, "/", SP_SEQUENCE_SUBMIT, &err) == -EISDIR,
-	   "so is one that cannot be read");
+	ok(sp_sequence_load(&seq, "/", NULL, &err) == -EISDIR, "so is one that cannot be read");
 }
 
 static void check_counts(void)
@@ -313,6 +311,25 @@ static void check_refined(void)
 	ok(left, "a window of one leaves a sequence as it is");
 }
 
+/* Writes change places if they only touch, and stay if they share a byte. */
+static void check_refined_neighbours(void)
+{
+	for (unsigned shared = 0; shared < 2; shared++) {
+		char text[128];
+		struct sp_sequence *seq;
+
+		snprintf(text, sizeof(text), "R a 0 4 0 1 1 4\nW a 8 4 0 2 2 4\nW a %u 4 0 3 3 4\n",
+			 4 + shared);
+		seq = seqtrace_load(text, SP_SEQUENCE_SUBMIT);
+		ok(sp_sequence_refine(seq, SP_SEQUENCE_BY_OFFSET, 3) == 0 &&
+			   seq->req[1].offset == (shared ? 8 : 4),
+		   "a write %s",
+		   shared ? "of the same byte waits for the one before it"
+			  : "next to another is made before it");
+		sp_sequence_free(seq);
+	}
+}
+
 /* Counts are made again, those of requests that are not in the sequence stay. */
 static void check_refined_counts(void)
 {
@@ -343,6 +360,7 @@ int main(void)
 	check_multisets();
 	check_random();
 	check_refined();
+	check_refined_neighbours();
 	check_refined_counts();
 	seqtrace_end();
 	return done();

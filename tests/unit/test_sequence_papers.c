@@ -5,7 +5,7 @@
  */
 #include "join/hash/sweep.h"
 #include "sim/fsmap.h"
-#include "sort/plan/consume.h"
+#include "sort/plan/readplan.h"
 #include "seqtrace.h"
 #include "tap.h"
 

@@ -6,8 +6,7 @@
 #include <string.h>
 #include "base/minmax.h"
 #include "base/rng.h"
-#include "base/shortest.h"
-#include "base/tenpower.h"
+#include "base/floats.h"
 #include "tap.h"
 
 #define WORDS 24 /* of 64 bits; 2^1200 and 5^324 have fewer */

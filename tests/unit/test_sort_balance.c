@@ -106,8 +106,12 @@ static const struct way {
 	  .threads = 1,
 	  .unique = true },
 	{ .name = "--count", .memory = 1 << 20, .threads = 2, .unique = true, .count = true },
-	{ .name = "--top", .memory = 1 << 20, .threads = 2, .top = 10 * LINES },
-	{ .name = "--top that cuts", .memory = 1 << 20, .run = 64 << 10, .threads = 1, .top = 900 },
+	{ .name = "--limit", .memory = 1 << 20, .threads = 2, .top = 10 * LINES },
+	{ .name = "--limit that cuts",
+	  .memory = 1 << 20,
+	  .run = 64 << 10,
+	  .threads = 1,
+	  .top = 900 },
 };
 
 static char in[64], out[64];
@@ -173,7 +177,7 @@ static int sort(const struct sp_keyset *ks, const struct way *w, bool merge, str
 	return sp_sort_run(&o, &io, NULL, err);
 }
 
-/* Records that --top cuts off are only counted. */
+/* Records that --limit cuts off are only counted. */
 static bool shows(const struct way *w, enum fault f)
 {
 	if (!w->top)

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/hash.h"
-#include "datafile/superblocks.h"
+#include "cells/superblocks.h"
 #include "tap.h"
 
 struct state {
@@ -18,12 +18,24 @@ struct state {
 	char *text;
 };
 
+static uint8_t *encode(const void *state, size_t *bytes);
+static int decode(void *state, const uint8_t *data, size_t bytes, const char **reason);
+
+static void release(void *state)
+{
+	free(((struct state *)state)->text);
+}
+
 static const struct sp__superblock_format format = {
 	.magic = "SPTEST\r\n",
 	.min_version = 1,
 	.max_version = 2,
 	.foreign = "is not a test",
 	.other_version = "is of another version",
+	.state_bytes = sizeof(struct state),
+	.encode = encode,
+	.decode = decode,
+	.release = release,
 };
 
 static void members(struct sp__coder *c, struct state *s)
@@ -43,9 +55,9 @@ static uint8_t *encode(const void *state, size_t *bytes)
 	return sp__superblock_finish(&c, &own.slots, &format, 1, bytes);
 }
 
-static int decode(void *both, unsigned slot, const uint8_t *data, size_t bytes, const char **reason)
+static int decode(void *state, const uint8_t *data, size_t bytes, const char **reason)
 {
-	struct state *s = (struct state *)both + slot;
+	struct state *s = state;
 	uint64_t version;
 	struct sp__coder c;
 	int rc;
@@ -67,22 +79,25 @@ static int decode(void *both, unsigned slot, const uint8_t *data, size_t bytes, 
 	return rc;
 }
 
-/* Returns the value that counts; or an error. */
+/* Returns the value that counts; or an error, with *reason. */
 static long long value_of(int fd, struct sp__superblocks *slots, const char **reason)
 {
-	struct state both[2] = { 0 };
-	int rc = sp__superblocks_read(slots, fd, &format, decode, both, reason);
-	long long value = rc < 0 ? rc : (long long)both[rc].value;
+	static struct sp_errinfo err;
+	struct state s;
+	int rc;
 
-	free(both[0].text);
-	free(both[1].text);
-	return value;
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	rc = sp__superblocks_read(&s, &format, fd, "test", &err);
+	*reason = err.text;
+	*slots = s.slots;
+	free(s.text);
+	return rc ? rc : (long long)s.value;
 }
 
 static bool write_value(int fd, struct state *s, uint64_t value)
 {
 	s->value = value;
-	return !sp__superblocks_write(&s->slots, fd, s->slots.slot_bytes, encode, s);
+	return !sp__superblocks_write(s, &format, fd, s->slots.slot_bytes, "test", NULL);
 }
 
 static char text[] = "a text";
@@ -107,7 +122,7 @@ static void check_turns(int fd, struct state *s)
 	ok(sp__superblocks_current(&found, fd), "nothing has changed since");
 	ok(write_value(fd, s, 30) && !sp__superblocks_current(&found, fd),
 	   "another state is not the one that was read");
-	ok(sp__superblocks_write(&s->slots, fd, 100, encode, s) == -ENOSPC &&
+	ok(sp__superblocks_write(s, &format, fd, 100, "test", NULL) == -ENOSPC &&
 		   s->slots.number == 3 && value_of(fd, &found, &reason) == 30,
 	   "one that is too large is refused, and the old one counts");
 }
@@ -174,7 +189,7 @@ static void check_damage(int fd, struct state *s)
 static void check_later(int fd, struct state *s)
 {
 	struct sp__superblocks found;
-	const char *reason;
+	const char *reason = "";
 	uint8_t old, version = 3;
 	off_t at;
 
@@ -202,12 +217,16 @@ static void check_large(void)
 	int fd = memfd_create("large", MFD_CLOEXEC);
 	struct state s = { .text = text };
 	struct sp__superblocks found;
-	const char *reason;
+	const char *reason = "";
 
 	ok(fd >= 0 && sp__superblocks_set_size(&s.slots, 16384) && write_value(fd, &s, 1) &&
 		   write_value(fd, &s, 2) && flip(fd, 1) && value_of(fd, &found, &reason) == 1 &&
 		   found.slot_bytes == 16384,
 	   "slot 1 is found behind a larger slot 0 that is lost");
+	s.slots = found;
+	ok(found.alone && write_value(fd, &s, 3) && !s.slots.alone &&
+		   value_of(fd, &found, &reason) == 3 && !found.alone,
+	   "the next state takes its place, so both are valid");
 	close(fd);
 }
 

@@ -14,7 +14,7 @@
 #include <spindle/tablearrow.h>
 #include "base/mem.h"
 #include "base/rng.h"
-#include "table/arrow/abi.h"
+#include "columns/arrow_formats.h"
 #include "tap.h"
 
 #define RECORDS 30000

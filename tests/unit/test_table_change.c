@@ -7,9 +7,7 @@
 #define TAP_THREADS
 #include <sys/stat.h>
 #include <unistd.h>
-#include "table/change/append.h"
 #include "table/change/copy.h"
-#include "table/change/delete.h"
 #include "table/change/update.h"
 #include "tablemodel.h"
 #include "tablewraps.h"
@@ -167,9 +165,9 @@ static int convert(struct model *m, struct sp_errinfo *err)
 {
 	const struct sp_run_opts run = model_run();
 	struct sp_table_stats stats = { 0 };
-	struct sp__table_schema s;
+	struct sp__schema s;
 	struct sp__table_layout l;
-	struct sp__tablefile f, to = { .fd = -1 };
+	struct sp__tablefile f, to = { 0 };
 	int rc = sp__tablefile_open(&f, path, &run, false, err);
 
 	if (rc || sp__copy_schema(&f, &s))

@@ -15,7 +15,6 @@
 #include <unistd.h>
 #include "table/file/directory.h"
 #include "table/file/redo.h"
-#include "table/file/tombstones.h"
 #include "tap.h"
 
 static const char path[] = "table-check.tmp";
@@ -33,7 +32,7 @@ struct making {
 	uint64_t records;
 };
 
-static void make_schema(struct sp__table_schema *s, struct sp__table_layout *l, unsigned form)
+static void make_schema(struct sp__schema *s, struct sp__table_layout *l, unsigned form)
 {
 	static const struct sp__value_type types[] = { { 'i', 0, 4 },
 						       { 't', 0, 4 },
@@ -44,9 +43,9 @@ static void make_schema(struct sp__table_schema *s, struct sp__table_layout *l, 
 				     .page_records = form < 2 ? 0 : 100 };
 	uint32_t code;
 
-	*s = (struct sp__table_schema){ 0 };
+	*s = (struct sp__schema){ 0 };
 	for (unsigned i = 0; i < COLUMNS; i++)
-		if (sp__table_schema_add(s, names[i], strlen(names[i]), &types[i]))
+		if (sp__schema_add(s, names[i], strlen(names[i]), &types[i]))
 			abort();
 	s->columns[NUMBER].bounds = true;
 	for (unsigned i = 0; i < 3; i++)
@@ -141,7 +140,7 @@ static void make(unsigned form, uint64_t records, enum fault fault)
 {
 	struct making m = { .fault = fault, .form = form, .records = records };
 	struct sp_run_opts run = SP_RUN_OPTS_INIT;
-	struct sp__table_schema s;
+	struct sp__schema s;
 	struct sp__table_layout l;
 	uint8_t bits = 0x14;
 	uint64_t cells;
@@ -313,13 +312,13 @@ static void check_layout_names(void)
 
 	for (unsigned form = 0; form < 4; form++) {
 		const struct sp__layout_opts lo = { .form = &sp__layout_forms[form] };
-		struct sp__table_schema s = { 0 };
+		struct sp__schema s = { 0 };
 		struct sp__table_layout l;
 		struct sp__tablefile f;
 		struct sp_table_info info;
 		struct sp_table *t;
 
-		if (sp__table_schema_add(&s, "a", 1, &type) || sp__layout_make(&l, &s, &lo, NULL) ||
+		if (sp__schema_add(&s, "a", 1, &type) || sp__layout_make(&l, &s, &lo, NULL) ||
 		    sp__tablefile_create(&f, path, &o.run, &s, &l, NULL, NULL, NULL) ||
 		    sp__tablefile_commit(&f, NULL) || sp__tablefile_publish(&f, NULL))
 			abort();

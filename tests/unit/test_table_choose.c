@@ -15,10 +15,10 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 #include "base/rng.h"
-#include "table/cost/workload.h"
-#include "table/schema/schema_text.h"
-#include "table/state.h"
+#include "columns/schema_text.h"
 #include "randomkeys.h"
+#include "table/cost/workload.h"
+#include "table/state.h"
 #include "tap.h"
 
 #define COLUMNS 15
@@ -243,7 +243,7 @@ static double run(const struct sp__table_workload *w, unsigned layout)
 }
 
 /* Adds a query to a workload and its file. */
-static void add(struct sp__table_workload *w, const struct sp__table_schema *s, const char *query)
+static void add(struct sp__table_workload *w, const struct sp__schema *s, const char *query)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	FILE *f = fopen(workload_path, w->n ? "a" : "w");
@@ -277,7 +277,7 @@ static void judge(const struct sp__table_workload *w, const char *on, const char
 	   100 * (chosen / best - 1));
 }
 
-static void examples(const struct sp__table_schema *s, const char *on)
+static void examples(const struct sp__schema *s, const char *on)
 {
 	static const char *const queries[][4] = {
 		{ "scan a1,a2", NULL },
@@ -340,7 +340,7 @@ static void random_query(struct sp__rng *rng, char *to, size_t bytes)
 	}
 }
 
-static void random_workload(const struct sp__table_schema *s, unsigned seed)
+static void random_workload(const struct sp__schema *s, unsigned seed)
 {
 	static const char *const volumes[] = { "sim:flash", "sim:cheetah36es-like",
 					       "sim:nearline6t-like", "sim:ultrastar36lzx-like" };
@@ -363,7 +363,7 @@ int main(int argc, char **argv)
 {
 	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : RANDOM;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__table_schema s = { 0 };
+	struct sp__schema s = { 0 };
 
 	write_input();
 	check(sp__schema_file_read(&s, types, &err), types, &err);
@@ -374,7 +374,7 @@ int main(int argc, char **argv)
 	examples(&s, "sim:cheetah36es-like");
 	for (unsigned i = 1; i <= n; i++)
 		random_workload(&s, i);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	for (unsigned i = 0; i <= TRACKS; i++)
 		unlink(table_path(i));
 	unlink(input);

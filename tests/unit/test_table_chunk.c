@@ -5,7 +5,7 @@
  */
 #include <string.h>
 #include "base/rng.h"
-#include "table/input/textchunk.h"
+#include "columns/textchunk.h"
 #include "tap.h"
 
 #define COLUMNS_MAX 8
@@ -25,7 +25,7 @@ struct field {
 };
 
 struct input {
-	struct sp__table_schema schema;
+	struct sp__schema schema;
 	struct sp__textchunk_opts opts;
 	struct sp__budget budget;
 	struct field fields[RECORDS_MAX][COLUMNS_MAX];
@@ -105,14 +105,14 @@ static void make(bool csv)
 	bool trailing = below(3) == 0;
 	char name[8], *to;
 
-	in.schema = (struct sp__table_schema){ 0 };
+	in.schema = (struct sp__schema){ 0 };
 	for (uint32_t i = 0; i < n; i++) {
 		const char *type = type_names[below(TYPES)];
 		struct sp__value_type t;
 
 		snprintf(name, sizeof(name), "c%u", i);
 		if (sp__value_type_parse(&t, type, strlen(type)) ||
-		    sp__table_schema_add(&in.schema, name, strlen(name), &t))
+		    sp__schema_add(&in.schema, name, strlen(name), &t))
 			abort();
 	}
 	in.schema.style.cr = csv && below(2);
@@ -233,7 +233,7 @@ static void check_random(bool csv, const char *what)
 		else
 			errors += records != in.records;
 		sp__textchunk_close(&c);
-		sp__table_schema_free(&in.schema);
+		sp__schema_free(&in.schema);
 	}
 	ok(!wrong, "%s: values are those of sp__value_take()", what);
 	ok(!errors, "%s: a field that does not fit, in %u texts, is found in the first record",
@@ -245,9 +245,8 @@ static void parse_text(struct sp__textchunk *c, const char *text, bool csv, uint
 {
 	const struct sp__value_type i32 = sp__value_types[SP__VALUE_I32], t = { 't', 0, 4 };
 
-	in.schema = (struct sp__table_schema){ 0 };
-	if (sp__table_schema_add(&in.schema, "a", 1, &i32) ||
-	    sp__table_schema_add(&in.schema, "b", 1, &t))
+	in.schema = (struct sp__schema){ 0 };
+	if (sp__schema_add(&in.schema, "a", 1, &i32) || sp__schema_add(&in.schema, "b", 1, &t))
 		abort();
 	in.bytes = (uint32_t)strlen(text);
 	in.opts = (struct sp__textchunk_opts){ .schema = &in.schema,
@@ -294,7 +293,7 @@ static void check_faults(void)
 			   c.error.fields == t->found && c.error.line == t->line,
 		   "error: %s", t->what);
 		sp__textchunk_close(&c);
-		sp__table_schema_free(&in.schema);
+		sp__schema_free(&in.schema);
 	}
 }
 
@@ -320,7 +319,7 @@ static void check_styles(void)
 		parse_text(&c, texts[i].text, texts[i].csv, 2);
 		wrong += c.error.fault != 0 || (c.inexact || c.other_ends) == texts[i].exact;
 		sp__textchunk_close(&c);
-		sp__table_schema_free(&in.schema);
+		sp__schema_free(&in.schema);
 	}
 	ok(!wrong, "other spellings than those of the style are noticed");
 }

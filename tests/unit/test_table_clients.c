@@ -4,14 +4,14 @@
  * that are drawn; changed cells against a naive list.
  */
 #include <string.h>
-#include "table/clients/changed.h"
-#include "table/clients/rows.h"
-#include "table/schema/columntext.h"
+#include "columns/vector.h"
+#include "table/clients/change.h"
+#include "table/clients/script.h"
 #include "tap.h"
 
 #define RECORDS 1000
 
-static struct sp__table_schema schema;
+static struct sp__schema schema;
 static struct sp__client_table_name tables[2];
 
 static void make_tables(void)
@@ -20,8 +20,8 @@ static void make_tables(void)
 	static const struct sp__value_type text = { 't', 0, 4 };
 
 	for (unsigned i = 0; i < 3; i++)
-		if (sp__table_schema_add(&schema, names[i], strlen(names[i]),
-					 i < 2 ? &sp__value_types[SP__VALUE_I32] : &text))
+		if (sp__schema_add(&schema, names[i], strlen(names[i]),
+				   i < 2 ? &sp__value_types[SP__VALUE_I32] : &text))
 			exit(1);
 	for (unsigned i = 0; i < 2; i++)
 		tables[i] = (struct sp__client_table_name){ .name = i ? "u" : "t",
@@ -91,14 +91,14 @@ static void lines(void)
 	refuses(2, "insert 1 t", "column 'text' is a text");
 	refuses(1, "delete 1", "there is no table ''");
 	refuses(1, "scan t.a2", "no column 'a2'");
-	refuses(1, "scan a1;", "'': a step is");
-	refuses(1, "scan a1; ; scan a1", "'': a step is");
+	refuses(1, "scan a1;", "'': a step must be");
+	refuses(1, "scan a1; ; scan a1", "'': a step must be");
 	refuses(1, "get 1 a1 last 1001", "has 1000 records, not 1001");
 	refuses(1, "get 1 a1 zipf 11", "exponent");
-	refuses(1, "index get 1 a1", "after index");
-	refuses(1, "client 0", "after client");
-	refuses(1, "client 3 think", "after think");
-	refuses(1, "client 3 think 1h", "after think");
+	refuses(1, "index get 1 a1", "index needs");
+	refuses(1, "client 0", "client needs");
+	refuses(1, "client 3 think", "think needs");
+	refuses(1, "client 3 think 1h", "think needs");
 }
 
 static void kinds(void)
@@ -210,7 +210,7 @@ static void values(void)
 	unsigned nulls = 0, n = 0;
 
 	for (unsigned i = 0; i < sizeof(types) / sizeof(*types); i++) {
-		struct sp__table_column c = { 0 };
+		struct sp__column c = { 0 };
 		uint8_t value[64];
 
 		if (sp__value_type_parse(&c.type, types[i], strlen(types[i])))
@@ -232,6 +232,6 @@ int main(void)
 	records();
 	changed_cells();
 	values();
-	sp__table_schema_free(&schema);
+	sp__schema_free(&schema);
 	return done();
 }

@@ -10,9 +10,8 @@
 #include "base/rng.h"
 #include "dev/geometry.h"
 #include "dev/model.h"
-#include "dev/shipped.h"
-#include "table/cost/query.h"
-#include "table/layout/shares.h"
+#include "table/cost/candidates.h"
+#include "table/layout/layout.h"
 #include "tap.h"
 
 enum { NSM, PAX, DSM, CSM };
@@ -26,21 +25,21 @@ static bool within(double is, double of, double error)
 }
 
 /* 15 f64. */
-static struct sp__table_schema schema_of_r(void)
+static struct sp__schema schema_of_r(void)
 {
-	struct sp__table_schema s = { 0 };
+	struct sp__schema s = { 0 };
 	char name[8];
 
 	for (unsigned i = 0; i < 15; i++) {
 		snprintf(name, sizeof(name), "a%u", i + 1);
-		if (sp__table_schema_add(&s, name, strlen(name), &sp__value_types[SP__VALUE_F64]))
+		if (sp__schema_add(&s, name, strlen(name), &sp__value_types[SP__VALUE_F64]))
 			exit(1);
 		s.columns[i].bounds = true;
 	}
 	return s;
 }
 
-static struct sp__cost_table plan(const struct sp__table_schema *s, int form, uint64_t records)
+static struct sp__cost_table plan(const struct sp__schema *s, int form, uint64_t records)
 {
 	struct sp__layout_opts o = { .form = &sp__layout_forms[form] };
 	struct sp__cost_table t = { 0 };
@@ -51,10 +50,8 @@ static struct sp__cost_table plan(const struct sp__table_schema *s, int form, ui
 	return t;
 }
 
-static struct sp__table_cost cost_of(const struct sp__cost_table *t,
-				     const struct sp__table_schema *s,
-				     const struct sp__cost_platform *p, const char *query,
-				     bool measure)
+static struct sp__table_cost cost_of(const struct sp__cost_table *t, const struct sp__schema *s,
+				     const struct sp__platform *p, const char *query, bool measure)
 {
 	struct sp__cost_opts o = { .platform = p, .measure = measure, .seed = 7 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -84,11 +81,11 @@ static void shares(void)
 static void figures(void)
 {
 	const struct sp_run_opts run = SP_RUN_OPTS_INIT;
-	struct sp__cost_platform p = { .run = &run,
-				       .costs = { .transfer_s_per_mib = 1048576 / 1.3e9,
-						  .latency_s = 66e-6,
-						  .requests_s = 74000 } };
-	struct sp__table_schema s = schema_of_r();
+	struct sp__platform p = { .run = &run,
+				  .costs = { .transfer_s_per_mib = 1048576 / 1.3e9,
+					     .latency_s = 66e-6,
+					     .requests_s = 74000 } };
+	struct sp__schema s = schema_of_r();
 	struct sp__cost_table nsm = plan(&s, NSM, 8000000), csm = plan(&s, CSM, 8000000);
 	struct sp__table_cost a = cost_of(&nsm, &s, &p, "scan a1,a2", false);
 	struct sp__table_cost b = cost_of(&csm, &s, &p, "scan a1,a2", false), c, d;
@@ -113,7 +110,7 @@ static void figures(void)
 	ok(within(c.bytes / 3 * 2, 301e6, 0.02), "of NSM %.1f MB", c.bytes / 3 * 2e-6);
 	sp__cost_table_free(&nsm);
 	sp__cost_table_free(&csm);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 }
 
 /* A file with a shipped model without its cache. */
@@ -146,8 +143,8 @@ static void predict(const char *model)
 	char path[] = "/tmp/test-table-cost-XXXXXX.json", volume[64];
 	struct sp_run_opts run = SP_RUN_OPTS_INIT;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__table_schema s = schema_of_r();
-	struct sp__cost_platform p;
+	struct sp__schema s = schema_of_r();
+	struct sp__platform p;
 	struct sp_geometry *g;
 
 	without_cache(model, path);
@@ -158,7 +155,7 @@ static void predict(const char *model)
 		exit(1);
 	}
 	run.geometry = g;
-	if (sp__cost_platform_open(&p, &run, &err)) {
+	if (sp__platform_open(&p, &run, &err)) {
 		diag("%s: %s", model, err.text);
 		exit(1);
 	}
@@ -184,9 +181,9 @@ static void predict(const char *model)
 		}
 		sp__cost_table_free(&t);
 	}
-	sp__cost_platform_close(&p);
+	sp__platform_close(&p);
 	sp_geometry_free(g);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	unlink(path);
 }
 

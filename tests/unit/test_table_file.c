@@ -312,12 +312,12 @@ static void check_memory(void)
 	const struct sp__layout_opts o = { .form = &sp__layout_forms[3] };
 	struct sp_run_opts run = options();
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__table_schema s = { 0 };
+	struct sp__schema s = { 0 };
 	struct sp__table_layout l = { 0 };
 	struct sp__tablefile f;
 	char word[200];
 	uint32_t code;
-	bool right = !sp__table_schema_add(&s, "word", 4, &type);
+	bool right = !sp__schema_add(&s, "word", 4, &type);
 
 	memset(word, 'w', sizeof(word));
 	for (uint32_t i = 0; right && i < 60000; i++) {

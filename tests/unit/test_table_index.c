@@ -32,7 +32,7 @@ static void test_finds(void)
 }
 
 /* Order of keys. */
-static bool ordered(const struct sp__table_column *c, const uint8_t *a, const uint8_t *b)
+static bool ordered(const struct sp__column *c, const uint8_t *a, const uint8_t *b)
 {
 	uint8_t space[2][SP__COLUMNKEY_SPACE];
 	struct sp__slice k = sp__columnkey(c, &(struct sp__vector){ .data = a }, 0, space[0]);
@@ -53,7 +53,7 @@ static void test_order(void)
 	bool good = true;
 
 	for (unsigned i = 0; i < TYPES; i++) {
-		struct sp__table_column c = { 0 };
+		struct sp__column c = { 0 };
 		uint8_t v[2][8] = { 0 };
 
 		if (sp__value_type_parse(&c.type, types[i], strlen(types[i])))

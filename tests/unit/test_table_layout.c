@@ -11,16 +11,16 @@
 
 enum { NSM, PAX, DSM, CSM };
 
-static struct sp__table_schema schema_of(uint32_t n, const uint32_t *bytes)
+static struct sp__schema schema_of(uint32_t n, const uint32_t *bytes)
 {
-	struct sp__table_schema s = { 0 };
+	struct sp__schema s = { 0 };
 	char name[16];
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct sp__value_type type = { .kind = 'c', .bytes = bytes[i] };
 
 		snprintf(name, sizeof(name), "c%u", i + 1);
-		if (sp__table_schema_add(&s, name, strlen(name), &type))
+		if (sp__schema_add(&s, name, strlen(name), &type))
 			abort();
 	}
 	return s;
@@ -30,7 +30,7 @@ static struct sp__table_schema schema_of(uint32_t n, const uint32_t *bytes)
 static struct sp__table_layout layout_of_r(int form, uint32_t cell_bytes, uint32_t page_records)
 {
 	static const uint32_t bytes[15] = { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
-	struct sp__table_schema s = schema_of(15, bytes);
+	struct sp__schema s = schema_of(15, bytes);
 	struct sp__layout_opts o = { .form = &sp__layout_forms[form],
 				     .cell_bytes = cell_bytes,
 				     .page_records = page_records };
@@ -38,7 +38,7 @@ static struct sp__table_layout layout_of_r(int form, uint32_t cell_bytes, uint32
 
 	if (sp__layout_make(&l, &s, &o, NULL))
 		abort();
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	return l;
 }
 
@@ -83,7 +83,7 @@ static void check_cell_records(void)
 	static const uint32_t bytes[] = { 1, 2, 4, 8, 10, 24, 25, 44, 50, 500 };
 	static const uint32_t small[] = { 504, 252, 126, 63, 50, 21, 20, 11, 10, 1 };
 	static const uint32_t large[] = { 4088, 2044, 1022, 511, 408, 170, 163, 92, 81, 8 };
-	struct sp__table_schema s = schema_of(10, bytes);
+	struct sp__schema s = schema_of(10, bytes);
 	struct sp__layout_opts o = { .form = &sp__layout_forms[CSM], .cell_bytes = 512 };
 	struct sp__table_layout l, k;
 	bool right = !sp__layout_make(&l, &s, &o, NULL);
@@ -98,7 +98,7 @@ static void check_cell_records(void)
 	   "an A-page has 11 cells of 10 bytes, 511 of 500");
 	sp__layout_free(&l);
 	sp__layout_free(&k);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 }
 
 /* Lists the cells of all A-pages of the first strips, strip by strip. */
@@ -167,7 +167,7 @@ static bool random_layout(struct sp__rng *rng)
 	bool ones = sp__rng_next(rng) % 4 == 0;
 	struct sp__layout_opts o = { .form = &sp__layout_forms[sp__rng_next(rng) % 4] };
 	struct sp__table_layout l;
-	struct sp__table_schema s;
+	struct sp__schema s;
 	bool right;
 	int rc;
 
@@ -192,14 +192,14 @@ static bool random_layout(struct sp__rng *rng)
 			right = values_apart(&l, f);
 	}
 	sp__layout_free(&l);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	return right;
 }
 
 static void check_errors(void)
 {
 	static const uint32_t bytes[3] = { 8, 505, 8 }, together[3] = { 1, 0, 1 };
-	struct sp__table_schema s = schema_of(3, bytes);
+	struct sp__schema s = schema_of(3, bytes);
 	struct sp__layout_opts o = { .form = &sp__layout_forms[CSM], .cell_bytes = 512 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__table_layout l;
@@ -223,30 +223,31 @@ static void check_errors(void)
 	o.form = &sp__layout_forms[NSM];
 	ok(sp__layout_make(&l, &s, &o, NULL) == SP_ESYNTAX, "NSM has all columns together");
 	sp__layout_free(&l);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 }
 
 static void check_schema(void)
 {
 	static const uint32_t bytes[3] = { 1, 1, 1 };
-	struct sp__table_schema s = schema_of(3, bytes);
+	struct sp__schema s = schema_of(3, bytes);
 	struct sp__value_type dec = { .kind = 'd', .bytes = 4 }, odd = { .kind = 'd', .bytes = 3 };
 
-	ok(sp__table_schema_find(&s, "c2", 2) == 1 && sp__table_schema_find(&s, "c22", 3) == -1,
+	ok(sp__schema_find(&s, "c2", 2) == 1 && sp__schema_find(&s, "c22", 3) == -1,
 	   "a column is found by its whole name");
-	ok(sp__table_schema_repeated(&s) == -1 && !sp__table_schema_add(&s, "c1", 2, &dec) &&
-		   sp__table_schema_repeated(&s) == 3,
+	ok(sp__schema_repeated(&s) == -1 && !sp__schema_add(&s, "c1", 2, &dec) &&
+		   sp__schema_repeated(&s) == 3,
 	   "the second column of a name is found");
-	ok(!sp__table_schema_add(&s, "price", 5, &dec) &&
-		   !strcmp(sp__table_schema_nearest(&s, "prices", 6), "price"),
+	ok(!sp__schema_add(&s, "price", 5, &dec) &&
+		   !strcmp(sp__schema_nearest(&s, "prices", 6), "price"),
 	   "the nearest name is found");
-	ok(sp__table_type_possible(&dec) && !sp__table_type_possible(&odd) &&
-		   sp__table_type_bounded(&dec),
+	ok(sp__value_type_possible(&dec) && !sp__value_type_possible(&odd) &&
+		   sp__column_type_bounded(&dec),
 	   "a decimal has 1, 2, 4 or 8 bytes, and bounds");
 	ok(sp__edits("kitten", 6, "sitting", 7) == 3 && sp__edits("", 0, "abc", 3) == 3 &&
-		   sp__edits("abc", 3, "abc", 3) == 0,
-	   "the edit distance is known for three pairs");
-	sp__table_schema_free(&s);
+		   sp__edits("abc", 3, "abc", 3) == 0 && sp__edits("laod", 4, "load", 4) == 1 &&
+		   sp__edits("abcd", 4, "badc", 4) == 2 && !sp__edits("Id", 2, "iD", 2),
+	   "the edit distance is known for six pairs");
+	sp__schema_free(&s);
 }
 
 int main(void)

@@ -14,10 +14,9 @@
 #include <unistd.h>
 #include "base/rng.h"
 #include "dev/model.h"
-#include "dev/shipped.h"
-#include "table/cost/query.h"
-#include "table/state.h"
 #include "randomkeys.h"
+#include "table/cost/candidates.h"
+#include "table/state.h"
 #include "tap.h"
 
 #define RECORDS 150000
@@ -131,20 +130,20 @@ static struct sp__table_cost predict(const char *text, const struct sp_geometry 
 					 .text = true };
 	struct sp__table_workload w = { 0 };
 	struct sp_run_opts run = f->run;
-	struct sp__cost_platform p;
+	struct sp__platform p;
 	struct sp__cost_opts o = { .platform = &p };
 	struct sp__table_cost cost;
 
 	check(sp__table_mean_texts(f, means, &err), "texts", &err);
-	run.volume = f->drive;
+	run.volume = f->cells.drive;
 	run.geometry = geometry;
-	check(f->map.lanemap ? sp__cost_platform_open_drives(&p, &run, f->map.lanemap, &err)
-			     : sp__cost_platform_open(&p, &run, &err),
+	check(f->map.lanemap ? sp__platform_open_drives(&p, &run, f->map.lanemap->volumes, &err)
+			     : sp__platform_open(&p, &run, &err),
 	      volume, &err);
 	check(sp__table_workload_add(&w, text, &f->schema, &err), text, &err);
 	check(sp__table_query_cost(&stored, w.queries, &o, &cost, &err), text, &err);
 	sp__table_workload_free(&w);
-	sp__cost_platform_close(&p);
+	sp__platform_close(&p);
 	(void)sp_table_close(t);
 	return cost;
 }

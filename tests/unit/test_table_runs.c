@@ -4,16 +4,17 @@
  * in random layouts.
  */
 #include <string.h>
+#include <spindle/table.h>
 #include "base/minmax.h"
 #include "base/rng.h"
-#include "table/layout/runs.h"
+#include "table/layout/layout.h"
 #include "tap.h"
 
 #define COLUMNS_MAX 9
 
 static struct sp__table_layout random_layout(struct sp__rng *rng)
 {
-	struct sp__table_schema s = { 0 };
+	struct sp__schema s = { 0 };
 	struct sp__layout_opts o = { .form = &sp__layout_forms[sp__rng_below(rng, 4)],
 				     .cell_bytes = 512u << sp__rng_below(rng, 3),
 				     .strip_bytes = 512u << sp__rng_below(rng, 6) };
@@ -26,7 +27,7 @@ static struct sp__table_layout random_layout(struct sp__rng *rng)
 
 		t.bytes = 1 + (uint32_t)sp__rng_below(rng, 20);
 		together[i] = (uint32_t)sp__rng_below(rng, 3);
-		if (sp__table_schema_add(&s, name, sizeof(name), &t))
+		if (sp__schema_add(&s, name, sizeof(name), &t))
 			exit(1);
 	}
 	if (!o.form->one_group)
@@ -37,7 +38,7 @@ static struct sp__table_layout random_layout(struct sp__rng *rng)
 		o.page_records = 1 + (uint32_t)sp__rng_below(rng, 300);
 	if (sp__layout_make(&l, &s, &o, NULL))
 		exit(1);
-	sp__table_schema_free(&s);
+	sp__schema_free(&s);
 	l.stripe_pages = 1 + sp__rng_below(rng, 9);
 	return l;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "randomtable.h"
 #include "table/read/get.h"
-#include "table/read/access.h"
+#include "table/read/scan.h"
 #include "tap.h"
 
 #define MORE_BYTES (UINT64_C(4) << 20) /* memory that a scan may need in addition to the limit */
@@ -34,7 +34,7 @@ struct filter {
 /* Draws a column of numbers or dates and the value of a record, if the table has such a one. */
 static void draw_filter(struct filter *f, const struct table *t)
 {
-	const struct sp__table_schema *s = &t->file.schema;
+	const struct sp__schema *s = &t->file.schema;
 	const uint32_t column = (uint32_t)below(s->n);
 	const struct sp__value_type *type = &s->columns[column].type;
 	char text[128], value[64];

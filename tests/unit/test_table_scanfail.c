@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "randomtable.h"
-#include "table/read/access.h"
+#include "table/read/scan.h"
 #include "table/read/get.h"
 #include "tap.h"
 

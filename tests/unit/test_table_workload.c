@@ -4,15 +4,15 @@
 #include "table/cost/workload.h"
 #include "tap.h"
 
-static struct sp__table_schema schema;
+static struct sp__schema schema;
 
 static void make_schema(void)
 {
 	static const char *const names[] = { "a1", "a2", "a3", "price", "a name, \"quoted\"" };
 
 	for (unsigned i = 0; i < 5; i++)
-		if (sp__table_schema_add(&schema, names[i], strlen(names[i]),
-					 &sp__value_types[SP__VALUE_F64]))
+		if (sp__schema_add(&schema, names[i], strlen(names[i]),
+				   &sp__value_types[SP__VALUE_F64]))
 			exit(1);
 }
 
@@ -91,21 +91,21 @@ int main(void)
 	takes("  1e-3 update 7\ta1 # why", SP__QUERY_UPDATE, 1e-3, "10000", NULL, 0, 7);
 	takes("append 1000", SP__QUERY_APPEND, 1, NULL, NULL, 0, 1000);
 	refuses("", "the query is empty");
-	refuses("3", "a line is a weight");
-	refuses("-1 scan a1", "a line is a weight");
+	refuses("3", "a line must have a weight");
+	refuses("-1 scan a1", "a line must have a weight");
 	refuses("seek a1", "a scan, get, update or append");
 	refuses("scan", "columns are names");
 	refuses("scan a1,,a2", "columns are names");
 	refuses("scan pryce", "no column 'pryce'; the nearest name is 'price'");
 	refuses("scan \"a1", "quote is not closed");
-	refuses("scan a1 if a2 1%", "comes where");
-	refuses("scan a1 where a2", "comes the share");
+	refuses("scan a1 if a2 1%", "only where");
+	refuses("scan a1 where a2", "needs the share");
 	refuses("scan a1 where a2 101%", "a share is from 0 to 1");
 	refuses("scan a1 where a2 nan", "a share is from 0 to 1");
 	refuses("get 0 a1", "number of records above 0");
 	refuses("get a1", "number of records above 0");
-	refuses("append 5 a1", "words after the end");
+	refuses("append 5 a1", "text after the end");
 	files();
-	sp__table_schema_free(&schema);
+	sp__schema_free(&schema);
 	return done();
 }

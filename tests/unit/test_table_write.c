@@ -10,7 +10,7 @@
 
 static void read_cell(const struct table *t, uint64_t number, uint8_t *cell)
 {
-	if (pread(t->file.fd, cell, t->file.layout.cell_bytes,
+	if (pread(t->file.cells.first.fd, cell, t->file.layout.cell_bytes,
 		  (off_t)(number * t->file.layout.cell_bytes)) !=
 	    (ssize_t)t->file.layout.cell_bytes)
 		memset(cell, 0, t->file.layout.cell_bytes);
@@ -167,7 +167,7 @@ static void check_bounds(void)
 		uint8_t values[20 * 8];
 
 		if (sp__value_type_parse(&t, type_name, strlen(type_name)) ||
-		    !sp__table_type_bounded(&t))
+		    !sp__column_type_bounded(&t))
 			continue;
 		for (size_t i = 0; i < n; i++) {
 			value_of(&t, like + i, 1, values + i * t.bytes);

@@ -5,7 +5,7 @@
 #define TAP_THREADS
 #include <stdatomic.h>
 #include "base/task.h"
-#include "flow/turns.h"
+#include "flow/parts.h"
 #include "tap.h"
 
 #define THREADS 4

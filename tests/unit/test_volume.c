@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-#include "io/cached.h"
 #include "io/volume.h"
 #include "tap.h"
 

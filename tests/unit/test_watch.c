@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "observe/moments.h"
 #include "observe/watch.h"
 #include "observe/watch_trace.h"
 #include "tap.h"

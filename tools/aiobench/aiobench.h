@@ -44,7 +44,7 @@ struct policy_partial {
 		victims, frames_needed, threads, extent_threshold, log;
 };
 
-/* Which policies to run; 0: the default. */
+/* The policies to run; 0: the default. */
 struct policy_options {
 	struct sp_policy_opts policy;
 	unsigned loads, submissions; /* bits */
@@ -61,6 +61,7 @@ struct config {
 	const char *targets[SP_BENCH_TARGETS_MAX];
 	struct sp_bench_opts bench; /* complete after load_options_finish() */
 	const char *stats, *status, *plot;
+	enum progress_mode progress;
 	struct statsfile stats_file;
 	struct time_series series;	 /* for --plot */
 	struct sp_no_effects no_effects; /* found in the options alone */
@@ -71,7 +72,7 @@ struct config {
 	const char *distribution;
 	bool depth_given, runtime_given, bytes_given;
 	struct sp_bench_replay replay;
-	struct sp_fiojob *job; /* or NULL */
+	struct sp_fiojob *job; /* NULL: no job file */
 	const char *job_path;
 	bool job_ignore, plain_given;
 	struct sp_watch_opts watch;
@@ -159,6 +160,7 @@ int set_finish(struct config *o, struct sp_benchset *set, struct sp_report *repo
 /* output.c: shows the state of a measurement in the progress line */
 #define LIVE_NS 500000000 /* default interval */
 bool live_wanted(void);
+void live_set(enum progress_mode mode);
 __attribute__((format(printf, 1, 2))) void show_live(const char *fmt, ...);
 void show_progress(void *arg, double share_done);
 
@@ -181,7 +183,7 @@ void plot_latency_axis(struct gnuplot *g, const struct gnuplot_range *r);
 /* Draws one plot: the share of the time with each number outstanding; n > 0. */
 void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n);
 
-/* plot_watch.c */
+/* watch.c */
 #define WATCH_SERIES_MAX 600
 struct watch_series {
 	size_t n, each, last; /* points; intervals in each, and in the last */
@@ -191,7 +193,7 @@ void watch_series_add(struct watch_series *s, const struct sp_watch_interval *i)
 void plot_watch(const struct config *o, const struct sp_watch_result *r,
 		const struct watch_series *s);
 
-/* plot_policy.c */
+/* policy.c */
 void plot_policy(const struct config *o, const struct sp_policy *const *p, size_t n);
 
 int command_run(struct config *o);

@@ -142,19 +142,19 @@ const struct setting load_settings[] = {
 	  TO(distribution), GIVEN(plain_given) },
 	{ "stride", "SIZE", "distance between the starts of sequential requests",
 	  TO(plain.stride_bytes), .whole = size_option, GIVEN(plain_given) },
-	{ "randseed", "N", "seed of all random choices (1)", TO(bench.seed),
-	  .number = { 0, UINT64_MAX }, .by = RUNS },
+	{ "seed", "N", "seed of all random choices (1)", TO(bench.seed),
+	  .number = { 0, UINT64_MAX }, .by = RUNS, .former = "randseed" },
 	{ "class", "NAME:KEY=VALUE,...",
 	  "a class of requests; may be repeated;\nkeys: share, depth or rate; "
 	  "prio=rt|be|idle[/LEVEL]; op; size; pattern=seq|random|shuffled|stride:SIZE|zipf:THETA; "
 	  "rwmixread; target=NUMBER; offset; range",
 	  .call = add_class },
 	{ .doc = "Depth, rate and duration:", .by = LOADS | REPLAY },
-	{ "iodepth", "N",
+	{ "depth", "N",
 	  "outstanding requests (1); mix: 200, with --scans 64; policy: 128; sweep: maximum, 256",
-	  TO(bench.depth), DEPTH, GIVEN(depth_given), .by = RUNS },
+	  TO(bench.depth), DEPTH, GIVEN(depth_given), .by = RUNS, .former = "iodepth" },
 	{ "rate_iops", "N",
-	  "requests per second, with at most --iodepth of them outstanding; latency counts from "
+	  "requests per second, with at most --depth of them outstanding; latency counts from "
 	  "when a request was due",
 	  TO(bench.rate), .real = { 1e-6, 1e9 }, .by = LOADS & ~SWEEP },
 	{ "rate_process", "HOW", "arrivals: linear or poisson (linear)", TO(bench.poisson),
@@ -179,8 +179,8 @@ const struct setting load_settings[] = {
 	  "take at most N completions per call (as many as are waited for)", TO(bench.batch_max),
 	  DEPTH },
 	{ .doc = "Engine:", .by = RUNS },
-	{ "ioengine", "NAME", "io_uring, libaio, sync, null or auto (auto)", TO(bench.engine),
-	  .values = sp_engine_values, .call = engine_set },
+	{ "engine", "NAME", "io_uring, libaio, sync, null or auto (auto)", TO(bench.engine),
+	  .values = sp_engine_values, .call = engine_set, .former = "ioengine" },
 	{ "direct", "0|1", "bypass the page cache (1)", TO(bench.buffered), .call = set_direct,
 	  .optional = true },
 	{ "fixedbufs", "0|1", "io_uring: use registered buffers (0)", TO(bench.fixed_buffers),
@@ -199,8 +199,8 @@ const struct setting load_settings[] = {
 	{ "overwrite", NULL, "allow writes to a TARGET that already exists", TO(bench.overwrite) },
 	{ "continue_on_error", NULL, "count failed requests and continue", TO(bench.keep_going) },
 	{ .doc = "Reports:", .by = RUN | REPLAY | WATCH },
-	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
-	  TO(stats), .optional = true, .by = ALL },
+	STATS_SETTING(struct config, stats, ALL),
+	PROGRESS_SETTING(struct config, progress, ALL & ~PREFLIGHT),
 	{ "status-interval", "TIME", "write a line of JSON for each interval of TIME",
 	  TO(bench.interval_ns), .whole = span_value },
 	{ "status", "FILE", "write these lines to FILE (standard error)", TO(status) },
@@ -269,18 +269,14 @@ const struct setting load_settings[] = {
 	{ "frames-needed", "WHAT",
 	  "update: read when there are free frames for a page or an extent (usual: as the "
 	  "submission does)",
-	  PARTIAL(frames_needed), .values = sp_policy_frames_values },
-	{ "room", "WHAT", NULL, /* its former name */
-	  PARTIAL(frames_needed), .values = sp_policy_frames_values },
+	  PARTIAL(frames_needed), .values = sp_policy_frames_values, .former = "room" },
 	{ "threads", "N",
 	  "scan, update: threads that read, and that write, instead of asynchronous requests",
 	  PARTIAL(threads), DEPTH },
 	{ "extent-threshold", "N",
 	  "range, conservative: request the rest of an extent after queries have worked on more "
 	  "than N of its pages",
-	  PARTIAL(extent_threshold), .count = 65535 },
-	{ "crowd", "N", NULL, /* its former name */
-	  PARTIAL(extent_threshold), .count = 65535 },
+	  PARTIAL(extent_threshold), .count = 65535, .former = "crowd" },
 	{ "table", "SIZE", "size of the table, at the start of TARGET (all)",
 	  TO(policy.policy.table_bytes), .whole = size_option },
 	{ "log", "SIZE", "update: bytes that a page adds to a log at the end of TARGET (no log)",
@@ -401,7 +397,7 @@ static void find_no_effects(struct config *o)
 		rate |= o->bench.classes[i].rate > 0;
 	}
 	if (o->depth_given && !depth)
-		sp_no_effects_add(&o->no_effects, "--iodepth", "each class has a depth of its own");
+		sp_no_effects_add(&o->no_effects, "--depth", "each class has a depth of its own");
 	if (o->bench.poisson && !rate)
 		sp_no_effects_add(&o->no_effects, "--rate_process", "no class has a rate");
 	if (o->bench.batch_submit && o->bench.ntargets && !strncmp(o->bench.targets[0], "sim:", 4))

@@ -37,12 +37,19 @@ void write_report(struct config *o, struct sp_report *report, struct sp_prefligh
 	statsfile_finish(&o->stats_file, report);
 }
 
+static enum progress_mode live_mode;
+
+void live_set(enum progress_mode mode)
+{
+	live_mode = mode;
+}
+
 bool live_wanted(void)
 {
 	static int wanted = -1;
 
 	if (wanted < 0)
-		wanted = progress_wanted(PROGRESS_AUTO, 0);
+		wanted = progress_wanted(live_mode, 0);
 	return wanted;
 }
 

@@ -225,12 +225,9 @@ void plot_sweep(const struct config *o, const struct sp_benchset_result *r)
 		put_knee(&g, "knee2", "recommended", &r->recommended);
 		put_knee(&g, "knee3", "throughput knee", &r->throughput_knee);
 	}
-	fputs("set xlabel 'outstanding requests'\n"
-	      "set logscale x 2\n"
-	      "set title 'Requests a second'\n"
-	      "set format y '%.0s%c'\n"
-	      "set yrange [0:*]\n"
-	      "plot $points using 1:2:3:4 with yerrorlines ls 1 title 'measured, 95 %'",
+	fputs("set xlabel 'outstanding requests'\nset logscale x 2\nset title 'Requests per "
+	      "second'\nset format y '%.0s%c'\nset yrange [0:*]\nplot $points using 1:2:3:4 with "
+	      "yerrorlines ls 1 title 'measured, 95 %'",
 	      g.in);
 	if (r->knees)
 		fputs(knee_points, g.in);

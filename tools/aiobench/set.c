@@ -90,9 +90,9 @@ int command_mix(struct config *o)
 	int rc;
 
 	if (o->set.mix.kind == SP_BENCHSET_SCANS && o->set.mix.nshares)
-		die("--shares and --scans exclude each other");
+		die("--shares and --scans are incompatible");
 	if (o->set.mix.kind == SP_BENCHSET_SCANS && o->set.mix.of_issued)
-		die("--share-of and --scans exclude each other");
+		die("--share-of and --scans are incompatible");
 	finish_shares(&o->set);
 	set_options_load(o);
 	if (o->set.mix.kind == SP_BENCHSET_SCANS) {

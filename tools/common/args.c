@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "args.h"
+#include "commands.h"
 #include "help.h"
 #include "msg.h"
 #include "outputs.h"
@@ -40,20 +40,37 @@ bool args_take(const struct args *args, const struct setting *s)
 	return !args->command || !by || by & args->command;
 }
 
-static void add_name(struct option **table, const char *name, const struct args *args)
+/* Returns the row with a code of getopt; rows of several commands can have one letter. */
+static const struct setting *row_of_code(const struct args *args, int code)
+{
+	size_t i = 0;
+
+	while (SETTING_CODE(args->settings, i) != code || !args_take(args, &args->settings[i]))
+		i++;
+	return &args->settings[i];
+}
+
+static const struct setting *row_of(const struct args *args, const char *name)
 {
 	const struct setting *s = args->settings;
+
+	while (!s->name || strcmp(s->name, name) != 0 || !args_take(args, s))
+		s++;
+	return s;
+}
+
+static void add_name(struct option **table, const char *name, const struct args *args,
+		     const struct setting *s)
+{
 	size_t n = 0;
 
 	while ((*table)[n].name)
 		n++;
 	*table = must_alloc(*table, n + 2, sizeof(**table));
 	(*table)[n + 1] = (struct option){ 0 };
-	while (!s->name || strcmp(s->name, name) != 0 || !args_take(args, s))
-		s++;
-	/* codes differ, since getopt takes names with equal codes for synonyms */
+	/* getopt takes the names of one row, which have its code, for synonyms */
 	(*table)[n] = (struct option){
-		.name = s->name,
+		.name = name,
 		.has_arg = !s->arg	 ? no_argument
 			   : s->optional ? optional_argument
 					 : required_argument,
@@ -76,7 +93,7 @@ void args_begin(struct args_reader *r, const struct args *args, int argc, char *
 	*r = (struct args_reader){ .args = args, .argc = argc, .argv = argv, .input = input };
 	if (argc == 2 && !strcmp(argv[1], ARGS_TABLE))
 		help_table(args);
-	if (argc == 2 && !args->gnu && !strcmp(argv[1], "-?")) /* as argp accepted it */
+	if (argc == 2 && !args->gnu && !strcmp(argv[1], "-?")) /* accepted as by argp */
 		help_print(args, argv[0]);
 	optind = 0; /* resets getopt */
 	if (args->in_order)
@@ -86,14 +103,16 @@ void args_begin(struct args_reader *r, const struct args *args, int argc, char *
 		r->tables[i][0] = (struct option){ 0 };
 	}
 	for (const char *const *g = args->gnu; g && *g; g++)
-		add_name(&r->tables[0], *g, args);
+		add_name(&r->tables[0], *g, args, row_of(args, *g));
 	for (const struct setting *s = args->settings; !SETTING_ENDS(s); s++) {
 		if (!args_take(args, s))
 			continue;
 		if (s->letter)
 			add_letter(r->letters, s);
 		if (s->name && !is_gnu(args, s->name))
-			add_name(&r->tables[args->gnu != NULL], s->name, args);
+			add_name(&r->tables[args->gnu != NULL], s->name, args, s);
+		if (s->former)
+			add_name(&r->tables[args->gnu != NULL], s->former, args, s);
 	}
 }
 
@@ -134,6 +153,52 @@ static void answer(const struct args_reader *r, enum setting_answer what)
 		version_print();
 }
 
+/* Names the commands that have an option which this one does not have.  False: there are none. */
+static bool suggest_commands(const struct args *args, const char *name)
+{
+	const char *before = " is an option of ";
+	unsigned by = 0;
+
+	for (const struct setting *s = args->settings; args->commands && !SETTING_ENDS(s); s++)
+		if (s->name && s->doc && !strcmp(s->name, name))
+			by |= commands_of(args, s);
+	if (!by)
+		return false;
+	fprintf(stderr, "--%s", name);
+	for (const struct command *c = args->commands; c->name; c++) {
+		if (!(c->bit & by))
+			continue;
+		fprintf(stderr, "%s%s", before, c->name);
+		before = ", ";
+	}
+	putc('\n', stderr);
+	return true;
+}
+
+/* After getopt's message: suggests the option nearest to a long one that does not exist. */
+static void suggest(const struct args_reader *r)
+{
+	const struct setting *s = r->args->settings;
+	const char *word = r->argv[optind - 1];
+	struct sp_enum_value *list = NULL;
+	char name[64];
+	size_t n = 0;
+
+	if (optopt || names(r->tables[0], word) || names(r->tables[1], word))
+		return; /* a letter, an argument that is missing or too many, or ambiguous */
+	for (; !SETTING_ENDS(s); s++) {
+		if (!s->name || !s->doc || !args_take(r->args, s))
+			continue;
+		list = must_alloc(list, n + 2, sizeof(*list));
+		list[n++] = (struct sp_enum_value){ .name = s->name };
+		list[n] = (struct sp_enum_value){ 0 };
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	if (!suggest_commands(r->args, name) && n)
+		say_nearest(list, "--", name);
+	free(list);
+}
+
 int args_next(struct args_reader *r)
 {
 	const struct option *table = table_of(r);
@@ -144,9 +209,11 @@ int args_next(struct args_reader *r)
 	c = getopt_long(r->argc, r->argv, r->letters, table, &index);
 	if (c == -1 || c == ARGS_OPERAND)
 		return c;
-	if (c == '?')
+	if (c == '?') {
+		suggest(r);
 		usage_error();
-	s = setting_find(r->args->settings, c);
+	}
+	s = row_of_code(r->args, c);
 	answer(r, s->answer);
 	if (!s->bytes && !s->call)
 		return s->letter;

@@ -7,11 +7,14 @@
 #include <getopt.h>
 #include "setting.h"
 
+struct command;
+
 struct args {
 	const struct setting *settings;
-	unsigned command;	   /* bit of the command; 0: all settings apply */
-	const char *operands;	   /* as --help shows them, a line for each form of the command */
-	const char *about, *notes; /* texts of --help before and after the settings */
+	unsigned command;		/* bit of the command; 0: all settings apply */
+	const struct command *commands; /* all, for messages (commands.h); or NULL */
+	const char *operands;		/* as in --help, a line for each form of the command */
+	const char *about, *notes;	/* texts of --help before and after the settings */
 	const struct sp_enum_value *(*operand_words)(
 		void); /* values of the first operand; NULL: a file */
 

@@ -15,6 +15,7 @@ int choice_option(const char *option, const char *text, const struct sp_enum_val
 		return value;
 	msg("%s argument %s for %s", rc == -ENOTUNIQ ? "ambiguous" : "invalid", quote(text),
 	    quote(option));
+	say_nearest(table, "", text);
 	fputs("Valid arguments are:", stderr);
 	for (c = table; c->name; c++)
 		fprintf(stderr, "%s%s", c > table && c[-1].value == c->value ? ", " : "\n  - ",

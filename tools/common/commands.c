@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "commands.h"
 #include "msg.h"
+#include "outputs.h"
 
 #define NAME_COLUMNS 8 /* minimum width of the list in --help */
 
@@ -53,6 +55,22 @@ static bool is_command(const struct commands *all, const char *word)
 	return false;
 }
 
+static _Noreturn void unknown_command(const struct commands *all, const char *word)
+{
+	struct sp_enum_value *names = NULL;
+	size_t n = 0;
+
+	for (const struct command *c = all->list; c->name; c++) {
+		names = must_alloc(names, n + 2, sizeof(*names));
+		names[n++] = (struct sp_enum_value){ .name = c->name };
+		names[n] = (struct sp_enum_value){ 0 };
+	}
+	msg("unknown command: %s", quote(word));
+	if (n)
+		say_nearest(names, "", word);
+	usage_error();
+}
+
 static _Noreturn void without_command(const struct commands *all, int argc, char **argv)
 {
 	static const struct setting answers[] = { SETTING_ANSWERS, { 0 } };
@@ -71,7 +89,7 @@ static _Noreturn void without_command(const struct commands *all, int argc, char
 	args_read(&args, argc, argv, NULL, &operands);
 	free(about);
 	if (operands.n)
-		die_usage("unknown command: %s", quote(operands.text[0]));
+		unknown_command(all, operands.text[0]);
 	die_usage("missing command");
 }
 
@@ -106,9 +124,9 @@ const struct command *commands_read(const struct commands *all, int argc, char *
 				    struct config *c, struct operands *operands)
 {
 	static char name[64];
-	char **words = must_alloc(NULL, (size_t)argc + 1, sizeof(*words));
 	const struct command *command;
 	struct args args;
+	char **words;
 	int at;
 
 	command = find(all, argc, argv, &at);
@@ -116,11 +134,13 @@ const struct command *commands_read(const struct commands *all, int argc, char *
 		without_command(all, argc, argv);
 	snprintf(name, sizeof(name), "%s %s", msg_program(), command->name);
 	program_invocation_name = name;
+	words = must_alloc(NULL, (size_t)argc + 1, sizeof(*words));
 	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	memmove(&words[at], &words[at + 1], (size_t)(argc - at) * sizeof(*words));
 	words[0] = name; /* messages and help begin with the name */
 	args = (struct args){ .settings = all->settings,
 			      .command = command->bit,
+			      .commands = all->list,
 			      .operands = command->operands,
 			      .about = command->about,
 			      .notes = all->command_notes };
@@ -130,9 +150,27 @@ const struct command *commands_read(const struct commands *all, int argc, char *
 	return command;
 }
 
-int commands_run(const struct command *command, struct config *c, struct statsfile *file,
-		 const char *stats)
+/* Makes a new file standard output. */
+static struct sp_outfile *begin_output(const char *name)
 {
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_outfile *out;
+	int fd = -1;
+
+	if (!sp_outfile_open(&out, name, 0, &err))
+		fd = sp_outfile_begin(out, &err);
+	if (fd < 0)
+		output_die(&err);
+	if (dup2(fd, STDOUT_FILENO) < 0)
+		die_sys(errno, "%s", quote_file(name));
+	return out;
+}
+
+int commands_run(const struct command *command, struct config *c, struct statsfile *file,
+		 const char *stats, const char *output)
+{
+	struct sp_outfile *out = output ? begin_output(output) : NULL;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int status;
 
 	if (stats)
@@ -140,5 +178,8 @@ int commands_run(const struct command *command, struct config *c, struct statsfi
 	status = command->run(c);
 	statsfile_close(file);
 	stdio_finish();
+	if (sp_outfile_commit(out, &err))
+		output_die(&err);
+	sp_outfile_close(out, NULL);
 	return status;
 }

@@ -32,7 +32,8 @@ const struct command *commands_read(const struct commands *all, int argc, char *
 				    struct config *c, struct operands *operands);
 /*
  * Runs a command, with the file of --stats open, and closes standard output.  stats: its name, or
- * NULL.  Returns the exit status.
+ * NULL.  output: a file that takes what the command writes to standard output, or NULL.  Returns
+ * the exit status.
  */
 int commands_run(const struct command *command, struct config *c, struct statsfile *file,
-		 const char *stats);
+		 const char *stats, const char *output);

@@ -71,13 +71,7 @@ struct common_options {
 		  SETTING_TO(type, run.trace_path) },                                              \
 		{ "trace-tasks", "FILE", "log how the work divides over threads to FILE",          \
 		  SETTING_TO(type, run.trace_tasks_path) },                                        \
-		{ "progress",                                                                      \
-		  "WHEN",                                                                          \
-		  "show progress: auto, always or never (auto)",                                   \
-		  SETTING_TO(type, common.progress),                                               \
-		  .values = progress_values,                                                       \
-		  .optional = true,                                                                \
-		  .absent = PROGRESS_ALWAYS },                                                     \
+		PROGRESS_SETTING(type, common.progress, 0),                                        \
 	{                                                                                          \
 		"seed", "N", "seed of all random choices", SETTING_TO(type, run.seed),             \
 			.number = { 0, UINT64_MAX }, .given = offsetof(type, common.seeded)        \

@@ -165,7 +165,7 @@ void gnuplot_set(void *to, const char *option, const char *file)
 
 	if (suffix == file ||
 	    (strcmp(suffix, ".png") && strcmp(suffix, ".svg") && strcmp(suffix, ".pdf")))
-		die("%s argument %s ends in none of .png, .svg and .pdf", option, quote(file));
+		die("%s argument %s does not end in .png, .svg or .pdf", option, quote(file));
 	try_it(option);
 	try_picture(file);
 	*(const char **)to = file;

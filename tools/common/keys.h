@@ -12,7 +12,7 @@
 struct keys {
 	const struct operands *operands;
 	unsigned next;	  /* operand */
-	const char *name; /* of the file; NULL: operands */
+	const char *name; /* name of the file; NULL: operands */
 	FILE *file;
 	unsigned long long file_bytes; /* its size when it was opened */
 	/* Set by the caller when the keys are open. */

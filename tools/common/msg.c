@@ -109,6 +109,17 @@ void die_sys(int errnum, const char *fmt, ...)
 	exit(failure);
 }
 
+void say_nearest(const struct sp_enum_value *names, const char *before, const char *text)
+{
+	const char *nearest = sp_enum_nearest(names, text);
+	char shown[80];
+
+	if (!nearest || !strcmp(program, "sort") || !strcmp(program, "join"))
+		return;
+	snprintf(shown, sizeof(shown), "%s%s", before, nearest);
+	fprintf(stderr, "Did you mean %s?\n", quote(shown));
+}
+
 void usage_error(void)
 {
 	fflush(stdout);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdnoreturn.h>
+#include <spindle/enum.h>
 #include <spindle/error.h>
 
 /* Sets the program's name, also in argv[0] for getopt's messages. */
@@ -30,6 +31,12 @@ __attribute__((format(printf, 2, 3))) void msg_sys(int errnum, const char *fmt, 
 
 __attribute__((format(printf, 1, 2))) noreturn void die(const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) noreturn void die_sys(int errnum, const char *fmt, ...);
+
+/*
+ * After a message about a misspelt name: suggests the nearest one, if one is near; before precedes
+ * it.  Under the names of GNU's tools, messages are GNU's, and it prints nothing.
+ */
+void say_nearest(const struct sp_enum_value *names, const char *before, const char *text);
 
 /* Refers to --help of program_invocation_name, and ends the program. */
 noreturn void usage_error(void);

@@ -96,7 +96,7 @@ static double number_within(const char *option, const char *text, double min, do
 
 double number_value(const char *option, const char *text, double min, double max)
 {
-	return number_within(option, text, min, max, "valid are such as 8 and 0.5");
+	return number_within(option, text, min, max, "valid are numbers such as 8 and 0.5");
 }
 
 unsigned count_value(const char *option, const char *text, double max)
@@ -110,7 +110,7 @@ unsigned count_value(const char *option, const char *text, double max)
 
 double percent_value(const char *option, const char *text)
 {
-	static const char forms[] = "valid are such as 30 and 30%";
+	static const char forms[] = "valid are shares such as 30 and 30%";
 	char *rest;
 	double v = number_begin(option, text, &rest, forms);
 
@@ -128,7 +128,7 @@ uint64_t time_value(const char *option, const char *text)
 		double ns;
 	} units[] = { { "", 1e9 },   { "s", 1e9 },  { "ms", 1e6 },
 		      { "us", 1e3 }, { "m", 60e9 }, { "h", 3600e9 } };
-	static const char forms[] = "valid are such as 10, 500ms, 20us, 2m and 1h";
+	static const char forms[] = "valid are times such as 10, 500ms, 20us, 2m and 1h";
 	char *rest;
 	double v = number_begin(option, text, &rest, forms);
 

@@ -8,7 +8,7 @@
 #include <spindle/enum.h>
 
 #define SIZE_FORMS "valid sizes are such as 512b, 4K, 64M, 2G, 1T and 10%"
-#define NUMBER_FORMS "a whole number is wanted"
+#define NUMBER_FORMS "a whole number is expected"
 
 enum number_status { NUMBER_OK, NUMBER_OVERFLOW, NUMBER_BAD_SUFFIX, NUMBER_INVALID };
 

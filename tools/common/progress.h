@@ -7,9 +7,17 @@
  */
 #pragma once
 
-#include <spindle/enum.h>
+#include "setting.h"
 
 enum progress_mode { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
+
+/* A row of a table; member: the mode. */
+#define PROGRESS_SETTING(type, member, commands)                                                   \
+	{                                                                                          \
+		"progress", "WHEN", "show progress: auto, always or never (auto)",                 \
+			SETTING_TO(type, member), .values = progress_values, .optional = true,     \
+						  .absent = PROGRESS_ALWAYS, .by = commands        \
+	}
 
 /* Returns the arguments of --progress; without one, the mode is PROGRESS_ALWAYS. */
 const struct sp_enum_value *progress_values(void);

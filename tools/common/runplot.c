@@ -81,7 +81,7 @@ static _Noreturn void draw(const struct common_options *c, const char *title)
 
 	/* the tool may have closed its standard output */
 	(void)stdio_guard();
-	rc = sp_sequence_load(&seq, c->run->trace_path, SP_SEQUENCE_SUBMIT, &err);
+	rc = sp_sequence_load(&seq, c->run->trace_path, NULL, &err);
 	runplot_name(c, &err);
 	if (rc < 0)
 		die_of(rc, &err);

@@ -9,14 +9,6 @@
 #include "number.h"
 #include "setting.h"
 
-const struct setting *setting_find(const struct setting *table, int code)
-{
-	for (size_t i = 0; !SETTING_ENDS(&table[i]); i++)
-		if (SETTING_CODE(table, i) == code)
-			return &table[i];
-	return NULL;
-}
-
 static uint64_t whole(const struct setting *s, const char *option, const char *text)
 {
 	uint64_t v;
@@ -82,7 +74,7 @@ static bool names_file(const struct setting *s)
 static const char *reason(const struct setting *s)
 {
 	if (!strcmp(s->arg, "DIR"))
-		return "a folder is wanted";
+		return "a folder is expected";
 	if (!strcmp(s->arg, "INDEX") || !strncmp(s->name, "index", 5) ||
 	    !strcmp(s->name, "backing"))
 		return "the file is accessed at any offset";

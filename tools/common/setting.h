@@ -42,13 +42,14 @@ struct setting {
 	void (*call)(void *to, const char *option, const char *text); /* reads and stores it */
 
 	enum setting_dash dash;
-	const char *once; /* text that can be given only once: the plural of its noun */
-	bool clear;	  /* clears the flag */
-	bool optional;	  /* the argument is optional; without it, a text is "-" */
-	int absent;	  /* value without an argument; 0: true, or "-" */
-	size_t given;	  /* offset of a bool to set, too; 0: none */
-	int letter;	  /* short name, or 0 */
-	unsigned by;	  /* bits of its commands; 0: as the heading, or all */
+	const char *once;   /* text that can be given only once: the plural of its noun */
+	bool clear;	    /* clears the flag */
+	bool optional;	    /* the argument is optional; without it, a text is "-" */
+	int absent;	    /* value without an argument; 0: true, or "-" */
+	size_t given;	    /* offset of a bool to set, too; 0: none */
+	int letter;	    /* short name, or 0 */
+	const char *former; /* name in the last release, accepted and not in --help; or NULL */
+	unsigned by;	    /* bits of its commands; 0: as the heading, or all */
 	enum setting_answer answer;
 };
 
@@ -68,12 +69,17 @@ struct setting {
 #define SETTING_TO(type, member)                                                                   \
 	.offset = offsetof(type, member), .bytes = sizeof(((type *)NULL)->member)
 
+/* A row: the file of a result that goes to standard output otherwise. */
+#define OUTPUT_SETTING(type, member, commands)                                                     \
+	{                                                                                          \
+		"output", "FILE", "write to FILE, which appears when it is complete",              \
+			SETTING_TO(type, member), .letter = 'o', .dash = SETTING_DASH_OUTPUT,      \
+						  .once = "outputs", .by = commands                \
+	}
+
 /* The value that getopt returns for row i. */
 #define SETTING_CODE(table, i) ((table)[i].letter ? (table)[i].letter : SETTING_CODES + (int)(i))
 #define SETTING_CODES 4096
-
-/* Returns the row with this code, or NULL. */
-const struct setting *setting_find(const struct setting *table, int code);
 
 /*
  * Applies a row to input, the tool's struct; text is NULL without an argument.  The text "-" ends

@@ -9,6 +9,14 @@
 #include "outputs.h"
 #include "statsfile.h"
 
+static const char as_text[] = "-";
+
+void statsfile_set(void *to, const char *option, const char *text)
+{
+	(void)option;
+	*(const char **)to = text ? text : as_text;
+}
+
 void report_need(void)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -53,7 +61,7 @@ void statsfile_write(struct statsfile *s, const struct sp_report *report)
 		die("memory exhausted");
 	if (s->out && sp_outfile_stream(s->out, &f, &err) < 0)
 		output_die(&err);
-	rc = sp_report_json(report, f);
+	rc = s->name == as_text ? sp_report_text(report, f, 0) : sp_report_json(report, f);
 	if (rc < 0)
 		write_failed(s, rc);
 	s->written = true;

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the file of --stats; "-" is standard error.  The file is opened before the work begins, so
- * an invalid name is reported early, and appears when it is closed.  With a name of NULL, the
- * functions do nothing.  Failure ends the program.
+ * Writes the report of --stats: JSON to a file or, as "-", to standard error; or text.  The file
+ * is opened before the work begins, so an invalid name is reported early, and appears when it is
+ * closed.  With a name of NULL, the functions do nothing.  Failure ends the program.
  */
 #pragma once
 
 #include <spindle/outfile.h>
 #include <spindle/report.h>
+#include "setting.h"
+
+/* A row of a table; member: the name, which is NULL without the option. */
+#define STATS_SETTING(type, member, commands)                                                      \
+	{                                                                                          \
+		"stats", "FILE",                                                                   \
+			"write a report as JSON to FILE; without FILE, as text to standard error", \
+			SETTING_TO(type, member), .call = statsfile_set, .optional = true,         \
+						  .by = commands                                   \
+	}
 
 struct statsfile {
 	const char *name;
@@ -15,10 +25,12 @@ struct statsfile {
 	bool written;
 };
 
+/* Sets the name of --stats: "-" for text, too, which statsfile_write() distinguishes. */
+void statsfile_set(void *to, const char *option, const char *text);
 /* Ends the program if no report can be made.  Called before work whose result is a report. */
 void report_need(void);
 void statsfile_open(struct statsfile *s, const char *name);
-/* Writes a report as JSON; NULL means out of memory. */
+/* Writes a report as JSON, or as text; NULL means out of memory. */
 void statsfile_write(struct statsfile *s, const struct sp_report *report);
 /* Closes the file; without a report, an existing file stays. */
 void statsfile_close(struct statsfile *s);

@@ -21,14 +21,14 @@
 #define COLUMNS 300 /* cells along the time axis */
 #define ROWS 50	    /* cells along the position axis */
 #define POINTS 5000 /* requests of a plot that are all drawn */
-#define SLICES 1000 /* of the time, for outstanding requests */
+#define SLICES 1000 /* slices of the time axis, for outstanding requests */
 #define PANELS 6    /* plots of positions; the last one can be of several volumes */
 
 /* Bits of a cell: kinds of requests in it, and that one of them is drawn. */
 enum { READS = 1, WRITES = 2, DRAWN = 4 };
 
 struct panel {
-	const char *name;   /* of the volume */
+	const char *name;   /* name of the volume */
 	size_t volumes;	    /* more than 1: volumes that share the last panel */
 	uint64_t low, high; /* range of the axis, bytes */
 	uint64_t requests[2];
@@ -41,7 +41,7 @@ struct drawing {
 	size_t npanels, n; /* requests that moved data */
 	uint8_t *panel_of; /* for each volume */
 	int64_t begin_ns, end_ns;
-	double ns_per_unit; /* of the time axis */
+	double ns_per_unit; /* nanoseconds per unit of the time axis */
 	const char *unit;
 	uint8_t cells[COLUMNS][ROWS];
 };

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "msg.h"
 #include "progress.h"
+#include "statsfile.h"
 
 #define SELECTIVITIES_MAX 64
 
@@ -19,9 +20,10 @@ struct config {
 	struct sp_dbm_opts run;
 	const char *names[SP_DBM_SYSTEMS_MAX];
 	double selectivities[SELECTIVITIES_MAX];
-	const char *adapters, *plot;
+	const char *adapters, *plot, *stats;
 	bool cold, warm, json;
 	enum progress_mode progress;
+	struct statsfile statsfile;
 	struct operands operands;
 };
 
@@ -34,7 +36,7 @@ enum table_style { TABLE_TEXT, TABLE_MARKDOWN, TABLE_CSV };
 /* table.c: writes the table of a result. */
 void table_write(FILE *out, enum table_style style, const struct sp_dbm_result *r);
 
-/* plot.c: draws time, and what was counted, against selectivity. */
+/* table.c: draws time, and what was counted, against selectivity. */
 void plot_result(const char *file, const struct sp_dbm_result *r);
 
 /* The commands; they return the exit status. */

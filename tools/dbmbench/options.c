@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "dbmbench.h"
 #include "gnuplot.h"
 #include "number.h"
-#include "dbmbench.h"
+#include "outputs.h"
 
 #define NOTES                                                                                      \
 	"TIME takes us, ms, s, m or h; without one it is in seconds.\n"                            \
@@ -129,10 +130,10 @@ static const struct setting settings[] = {
 	  .by = RUN | SYSTEMS },
 	{ "plot", "FILE", "draw time against selectivity to FILE.png, .svg or .pdf", TO(plot),
 	  .call = gnuplot_set, .by = RUN },
-	{ "progress", "WHEN", "show progress: auto, always or never (auto)", TO(progress),
-	  .values = progress_values, .optional = true, .absent = PROGRESS_ALWAYS, .by = RUN },
-	{ "json", NULL, "print the report as JSON instead of a table", TO(json),
-	  .by = RUN | COMPARE },
+	PROGRESS_SETTING(struct config, progress, RUN),
+	STATS_SETTING(struct config, stats, RUN | COMPARE),
+	/* its former form: prints JSON instead of the table */
+	{ "json", NULL, NULL, TO(json), .by = RUN | COMPARE },
 	SETTING_ANSWERS,
 	{ 0 },
 };
@@ -182,6 +183,18 @@ static void set_adapters(struct config *c)
 	c->run.adapters = c->adapters ? c->adapters : shipped;
 }
 
+/* Checks that the report of --stats does not overwrite an input, the picture or standard output. */
+static void check_files(const struct config *c)
+{
+	struct sp_output_set set = { 0 };
+
+	outputs_add_stdout(&set, false);
+	outputs_add_stats(&set, c->stats);
+	outputs_add(&set, c->plot, "--plot", false);
+	for (size_t i = 0; i < c->operands.n; i++)
+		outputs_check_input(&set, c->operands.text[i]);
+}
+
 const struct command *options_parse(struct config *c, int argc, char **argv)
 {
 	const struct command *command;
@@ -189,12 +202,13 @@ const struct command *options_parse(struct config *c, int argc, char **argv)
 	c->run = (struct sp_dbm_opts)SP_DBM_OPTS_INIT;
 	command = commands_read(&commands, argc, argv, c, &c->operands);
 	if (c->cold && c->warm)
-		die("--cold and --warm exclude each other");
+		die("--cold and --warm are incompatible");
 	c->run.cold = c->cold;
 	c->run.systems = c->names;
 	c->run.selectivities = c->selectivities;
 	set_adapters(c);
+	check_files(c);
 	if (command->bit == RUN && !c->run.folder)
-		die_usage("run: a folder is wanted: -o DIR");
+		die_usage("run: a folder is expected: -o DIR");
 	return command;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command run.
+ * The commands systems, run and compare.
  */
 #include <errno.h>
 #include <math.h>
@@ -8,10 +8,55 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <spindle/report.h>
+#include "dbmbench.h"
 #include "gnuplot.h"
 #include "outputs.h"
 #include "signals.h"
-#include "dbmbench.h"
+
+int command_compare(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_report *report;
+	int rc = sp_report_dbm_compare(&report, c->operands.text[0], c->operands.text[1], &err);
+
+	if (rc)
+		die_of(rc, &err);
+	rc = c->json ? sp_report_json(report, stdout)
+		     : sp_report_text(report, stdout, terminal_columns(1));
+	statsfile_finish(&c->statsfile, report);
+	if (rc)
+		die_sys(rc == -ENOMEM ? ENOMEM : errno, "write error");
+	return 0;
+}
+
+/* Finds all systems; the caller frees them.  An error ends the program. */
+static struct sp_dbm_system *find_all(const struct config *c, size_t *n)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_dbm_system *systems;
+	int rc = sp_dbm_systems(c->run.adapters, &systems, n, &err);
+
+	if (rc)
+		die_of(rc, &err);
+	return systems;
+}
+
+int command_systems(struct config *c)
+{
+	size_t n;
+	struct sp_dbm_system *systems = find_all(c, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (systems[i].version)
+			printf("%-12s %s\n", quote_plain(systems[i].name),
+			       quote_plain(systems[i].version));
+	for (size_t i = 0; i < n; i++)
+		if (!systems[i].version)
+			printf("%-12s absent: %s\n", quote_plain(systems[i].name),
+			       quote_plain(systems[i].failure));
+	sp_dbm_systems_free(systems, n);
+	return 0;
+}
 
 static void show_progress(void *arg, const char *system, const char *what, double share_done)
 {
@@ -19,23 +64,19 @@ static void show_progress(void *arg, const char *system, const char *what, doubl
 	progress_draw("%3.0f %%  %s: %s", 100 * share_done, quote_plain(system), what);
 }
 
-/* Takes all systems that work here.  They are never freed, since they are in use to the end. */
+/* Takes all systems that work here.  Their names are never freed: they are in use to the end. */
 static void take_all(struct config *c)
 {
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_dbm_system *systems;
 	size_t n;
-	int rc = sp_dbm_systems(c->run.adapters, &systems, &n, &err);
+	struct sp_dbm_system *systems = find_all(c, &n);
 
-	if (rc)
-		die_of(rc, &err);
 	for (size_t i = 0; i < n && c->run.nsystems < SP_DBM_SYSTEMS_MAX; i++)
 		if (systems[i].version)
 			c->names[c->run.nsystems++] = must_copy(systems[i].name);
+	sp_dbm_systems_free(systems, n);
 	if (!c->run.nsystems)
 		die("%s: no system works here; `dbmbench systems` says why",
 		    quote_file(c->run.adapters));
-	sp_dbm_systems_free(systems, n);
 }
 
 /* Writes one of the files of the result folder: the report, or without one a table. */
@@ -112,12 +153,12 @@ static int finish(struct config *c, const struct sp_dbm_result *r)
 		print_systems(r);
 		table_write(stdout, TABLE_TEXT, r);
 	}
-	sp_report_free(report);
+	statsfile_finish(&c->statsfile, report);
 	if (c->plot)
 		plot_result(c->plot, r);
 	for (size_t i = 0; i < r->nsystems; i++)
 		if (r->systems[i].version && r->systems[i].failure) {
-			msg("%s was left out: %s", quote_file(r->systems[i].name),
+			msg("%s was skipped: %s", quote_file(r->systems[i].name),
 			    quote_plain(r->systems[i].failure));
 			status = NEGATIVE;
 		}

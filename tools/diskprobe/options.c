@@ -13,7 +13,7 @@
 static const char about[] =
 	"Determines the geometry of a storage device by timing: rotation period, zones,\n"
 	"track boundaries, seek curve, adjacent blocks.  For a device without tracks,\n"
-	"measures latency and throughput.  Writes only with --overwrite.";
+	"measures latency and throughput.  Writes only with --measure-writes.";
 
 static const char notes[] =
 	"DEVICE is a block device, a regular file, or\n"
@@ -70,8 +70,9 @@ static const struct setting settings[] = {
 	{ "full", NULL, "probe every zone and the whole seek curve (default)", TO(probe.quick),
 	  .clear = true, GIVEN(extent) },
 	{ "resume", "FILE", "continue from a partial geometry", TO(resume) },
-	{ "overwrite", "OFFSET:LENGTH", "measure writes, which overwrite these bytes of DEVICE",
-	  TO(probe), .call = set_overwrite },
+	{ "measure-writes", "OFFSET:LENGTH",
+	  "measure writes, too: they overwrite these bytes of DEVICE", TO(probe),
+	  .call = set_overwrite, .former = "overwrite" },
 	{ "seed", "N", "seed of all random choices (0)", TO(probe.seed),
 	  .number = { 0, UINT64_MAX }, GIVEN(seed) },
 	{ .doc = "Results:" },
@@ -79,11 +80,9 @@ static const struct setting settings[] = {
 	  .letter = 'o', .dash = SETTING_DASH_KEPT },
 	{ "plot", "FILE", "draw the result with gnuplot to FILE.png, .svg or .pdf", TO(plot),
 	  .call = gnuplot_set },
-	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
-	  TO(stats), .optional = true },
+	STATS_SETTING(struct config, stats, 0),
 	{ "require", NULL, "exit with status 1 if DEVICE has no tracks", TO(require) },
-	{ "progress", "WHEN", "show progress: auto, always or never (auto)", TO(progress),
-	  .values = progress_values, .optional = true, .absent = PROGRESS_ALWAYS },
+	PROGRESS_SETTING(struct config, progress, 0),
 	{ .doc = "Using a geometry:" },
 	{ "geometry", "FILE", "answer from FILE instead of probing", TO(geometry),
 	  .dash = SETTING_DASH_INPUT },
@@ -125,7 +124,7 @@ static void check_probing(const struct config *c)
 	static const char needs[] = "a device to probe, not --geometry";
 
 	refuse(c->given.extent, c->probe.quick ? "--quick" : "--full", needs);
-	refuse(c->probe.overwrite_bytes, "--overwrite", needs);
+	refuse(c->probe.overwrite_bytes, "--measure-writes", needs);
 	refuse(c->given.seed && !c->verify, "--seed", needs);
 	refuse(c->output, "--output", needs);
 	refuse(c->plot, "--plot", needs);
@@ -151,9 +150,9 @@ static void check(const struct config *c)
 	if (c->geometry && c->ask == ASK_PROBE && !c->verify)
 		die_usage("--geometry needs tracks, adjacent or --verify");
 	if (c->geometry && c->resume)
-		die_usage("--geometry and --resume exclude each other");
+		die_usage("--geometry and --resume are incompatible");
 	if (c->resume && c->probe.quick)
-		die_usage("--resume and --quick exclude each other");
+		die_usage("--resume and --quick are incompatible");
 	if (c->geometry)
 		check_probing(c);
 	if (c->ask != ASK_ADJACENT)

@@ -148,6 +148,7 @@ static void load_from(struct config *c)
 	struct sp_cube_stats stats;
 	int rc = sp_cube_load(cube, c->from, &opts, &stats, &err);
 
+	progress_wipe();
 	if (rc)
 		msg("%s: is not complete: load %s again", quote_file(c->operands.text[0]),
 		    quote_file(c->from));

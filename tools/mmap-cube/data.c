@@ -2,13 +2,126 @@
 /*
  * Runs the commands of mmap-cube that read or write elements.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "outputs.h"
 #include "mmap-cube.h"
+#include "outputs.h"
+
+/*
+ * Parses the box of mmap-cube range: slices as those of an array of NumPy.
+ */
+
+#define ITEMS "valid is an item such as 0:10, : or 5 for each dimension"
+
+/* The box of --box while it is parsed, for messages. */
+struct slices {
+	const char *text;
+	const struct sp_cube_shape *shape;
+	unsigned dim; /* dimension of the current item */
+};
+
+static _Noreturn void refuse(const struct slices *s, const char *reason)
+{
+	die("invalid --box argument %s: %s", quote(s->text), reason);
+}
+
+/* Parses a number.  Returns false if there is none. */
+static bool parse_number(const struct slices *s, const char **at, int64_t *number)
+{
+	char *end;
+
+	if (!**at || !strchr("-0123456789", **at))
+		return false;
+	errno = 0;
+	*number = strtoll(*at, &end, 10);
+	if (end == *at || errno)
+		refuse(s, ITEMS);
+	*at = end;
+	return true;
+}
+
+/* Parses an index; a negative one counts from the end of the dimension. */
+static bool parse_index(const struct slices *s, const char **at, int64_t *index)
+{
+	bool given = parse_number(s, at, index);
+
+	if (given && *index < 0)
+		*index += (int64_t)s->shape->dims[s->dim];
+	return given;
+}
+
+/* Parses the step after a second colon: 1, or none. */
+static void parse_step(const struct slices *s, const char **at)
+{
+	int64_t step = 1;
+
+	if (**at != ':')
+		return;
+	++*at;
+	if (parse_number(s, at, &step) && step != 1)
+		refuse(s, "the step must be 1; --lo, --hi and --stride select every Nth element");
+}
+
+/* Parses the stop after a colon; like NumPy, start and stop end with the dimension. */
+static void parse_stop(const struct slices *s, const char **at, int64_t start,
+		       struct sp_cube_box *box)
+{
+	const int64_t size = (int64_t)s->shape->dims[s->dim];
+	int64_t stop = size;
+
+	++*at;
+	(void)parse_index(s, at, &stop);
+	parse_step(s, at);
+	start = start < 0 ? 0 : start;
+	stop = stop > size ? size : stop;
+	if (start >= stop)
+		die("invalid --box argument %s: no element of dimension %u is selected, which has "
+		    "%" PRIi64,
+		    quote(s->text), s->dim, size);
+	box->lo[s->dim] = (uint64_t)start;
+	box->hi[s->dim] = (uint64_t)stop - 1;
+}
+
+static void parse_item(const struct slices *s, const char **at, struct sp_cube_box *box)
+{
+	const int64_t size = (int64_t)s->shape->dims[s->dim];
+	int64_t start = 0;
+	bool given = parse_index(s, at, &start);
+
+	if (**at == ':') {
+		parse_stop(s, at, start, box);
+		return;
+	}
+	if (!given)
+		refuse(s, ITEMS);
+	if (start < 0 || start >= size)
+		die("invalid --box argument %s: an index of dimension %u is not within its %" PRIi64
+		    " elements",
+		    quote(s->text), s->dim, size);
+	box->lo[s->dim] = box->hi[s->dim] = (uint64_t)start;
+	box->indexed |= UINT32_C(1) << s->dim;
+}
+
+void slice_box(const char *text, const struct sp_cube_shape *shape, struct sp_cube_box *box)
+{
+	struct slices s = { text, shape, 0 };
+	const char *at = text;
+
+	for (;; at++, s.dim++) {
+		if (s.dim == shape->ndims)
+			die("invalid --box argument %s: the cube has %u dimensions", quote(text),
+			    shape->ndims);
+		parse_item(&s, &at, box);
+		if (!*at)
+			return;
+		if (*at != ',')
+			refuse(&s, ITEMS);
+	}
+}
 
 void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_stats *s)
 {
@@ -79,10 +192,19 @@ void set_input(struct config *c)
 	c->load.ordered = true;
 }
 
+/* Notes that the input is read, or points are sorted, before cells are written. */
+static void expect_two_phases(struct config *c)
+{
+	static const double weights[] = { 1, 1 };
+
+	c->progress.weights = weights;
+}
+
 /* Reports the changes; an error ends the program. */
 static int finish(struct config *c, struct sp_cube *cube, int rc, const struct sp_cube_stats *stats,
 		  const struct sp_errinfo *err)
 {
+	progress_wipe();
 	check_cube(cube, rc, err);
 	if (stats->header_lines)
 		msg("%s: the first record has no numbers: skipped as a header",
@@ -103,6 +225,8 @@ int command_load(struct config *c)
 	int rc;
 
 	set_input(c);
+	if (c->info.points || (c->load.format == SP_CUBE_CSV && c->info.complete))
+		expect_two_phases(c);
 	rc = sp_cube_load(cube, c->operands.text[1], &c->load, &stats, &err);
 	return finish(c, cube, rc, &stats, &err);
 }
@@ -129,8 +253,10 @@ int command_reorganise(struct config *c)
 	struct sp_cube *cube = open_cube(c, true);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_cube_stats stats;
-	int rc = sp_cube_reorganise(cube, &stats, &err);
+	int rc;
 
+	expect_two_phases(c);
+	rc = sp_cube_reorganise(cube, &stats, &err);
 	return finish(c, cube, rc, &stats, &err);
 }
 
@@ -180,6 +306,7 @@ static int query(struct config *c, const struct sp_cube_box *box)
 		rc = sp_cube_read(c->cube, box, NULL, NULL, &stats, &err);
 	if (rc)
 		die_of(rc, &err);
+	progress_wipe();
 	if (c->discard)
 		summary(&stats);
 	return finish(c, c->cube, 0, &stats, &err);
@@ -222,6 +349,15 @@ int command_beam(struct config *c)
 	return query(c, &box);
 }
 
+/* Sets the last elements of a box from --hi, which is behind them. */
+static void end_box(const struct config *c, unsigned n, struct sp_cube_box *box)
+{
+	coordinate("--hi", c->hi, n, box->hi);
+	for (unsigned i = 0; i < n; i++)
+		if (box->hi[i]-- <= box->lo[i])
+			die("--hi is not above --lo in dimension %u: no element is selected", i);
+}
+
 int command_range(struct config *c)
 {
 	struct sp_cube_box box = open_whole(c);
@@ -232,7 +368,7 @@ int command_range(struct config *c)
 	if (c->lo)
 		coordinate("--lo", c->lo, n, box.lo);
 	if (c->hi)
-		coordinate("--hi", c->hi, n, box.hi);
+		end_box(c, n, &box);
 	if (c->stride)
 		coordinate("--stride", c->stride, n, box.stride);
 	return query(c, &box);
@@ -367,6 +503,7 @@ int command_check(struct config *c)
 		repair(cube);
 	sp_cube_info(cube, &info);
 	rc = sp_cube_verify(cube, &check, &stats, &err);
+	progress_wipe();
 	if (rc)
 		die_of(rc, &err);
 	if (info.points)

@@ -182,7 +182,7 @@ static void compare(struct config *c, bool measured, struct sp_cube_candidate *c
 		return;
 	}
 	if (input)
-		die("%s: an input decides on the layout of points, not on that of a grid",
+		die("%s: INPUT is for points only: it does not affect the layout of a grid",
 		    quote_file(c->operands.text[0]));
 	rc = sp_cube_compare(&c->create, measured, candidates, &err);
 	if (rc) {

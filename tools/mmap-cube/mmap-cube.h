@@ -24,8 +24,9 @@ struct config {
 	struct sp_cube_attribute attributes[ATTRIBUTES_MAX];
 	const char *volumes[SP_CUBE_VOLUMES_MAX]; /* names of all except the first */
 	struct statsfile stats;
+	struct progress progress;
 	struct sp_cube *cube; /* opened by open_cube(); stays here when an error ends the program */
-	struct sp_cube_info info; /* of the cube when it was opened */
+	struct sp_cube_info info; /* facts about the cube when it was opened */
 	struct operands operands;
 	const char *order, *from, *fill;
 	const char *at, *box, *lo, *hi, *stride, *output, *block;
@@ -56,8 +57,8 @@ unsigned list_option(const char *option, const char *text, char separator, uint6
 void coordinate(const char *option, const char *text, unsigned ndims, uint64_t *x);
 
 /*
- * box.c: narrows a box, which has all elements of the cube, by slices.  Dimensions after the last
- * slice stay as they are.  An invalid text ends the program.
+ * data.c: narrows a box, which has all elements of the cube, by slices.  Dimensions after the
+ * last slice stay as they are.  An invalid text ends the program.
  */
 void slice_box(const char *text, const struct sp_cube_shape *shape, struct sp_cube_box *box);
 
@@ -70,7 +71,9 @@ void plot_queries(const struct config *c, bool measured, const char *what,
 		  const struct sp_cube_candidate *all,
 		  const struct sp_cube_candidate (*each)[SP_CUBE_CANDIDATES], const char *last);
 
-/* void.c: ends the program if an option has no effect because of other options, or without them. */
+/*
+ * options.c: ends the program if an option has no effect because of other options, or without them.
+ */
 void refuse_void_options(const struct config *c);
 
 /* Opens the cube of the first operand, and sets c->info; failure ends the program. */

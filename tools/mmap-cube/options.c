@@ -7,10 +7,49 @@
 #include <string.h>
 #include <strings.h>
 #include "gnuplot.h"
+#include "mmap-cube.h"
 #include "number.h"
 #include "outputs.h"
 #include "volumes.h"
-#include "mmap-cube.h"
+
+/*
+ * Refuses options without effect because of other options, or without them.
+ */
+
+static void refuse_if(bool is_void, const char *option, const char *reason)
+{
+	if (is_void)
+		die("%s %s", option, reason);
+}
+
+void refuse_void_options(const struct config *c)
+{
+	const bool grid = !c->create.points, one_volume = c->create.volumes <= 1;
+	const bool queries = c->workload_path || c->nqueries;
+	const bool chosen = c->create.mapping == SP_CUBE_AUTO;
+	const bool multimap = chosen || c->create.mapping == SP_CUBE_MULTIMAP;
+
+	refuse_if(c->from && c->create.shape.ndims, "--dims", "and --from are incompatible");
+	refuse_if(c->from && c->given.dtype, "--dtype", "and --from are incompatible");
+	refuse_if(c->from && !grid, "--points", "and --from are incompatible");
+	refuse_if(c->from && c->create.no_data, "--no-data", "and --from are incompatible");
+	refuse_if(c->given.cell && grid, "--cell", "applies to --points only");
+	refuse_if(c->given.fill_factor && grid, "--fill-factor", "applies to --points only");
+	refuse_if(c->given.overflow && grid, "--overflow", "applies to --points only");
+	refuse_if(c->given.underflow && grid, "--underflow", "applies to --points only");
+	refuse_if(c->given.conservatism && !multimap, "--conservatism",
+		  "applies to --mapping=multimap and auto only");
+	refuse_if(c->given.waste && !chosen, "--waste", "applies to --mapping=auto only");
+	refuse_if(c->given.positions && !queries, "--positions", "needs --workload or --query");
+	refuse_if(c->given.seed && !queries, "--seed", "needs --workload or --query");
+	refuse_if(c->given.decluster && one_volume, "--decluster", "needs --volumes");
+	refuse_if(c->box && (c->lo || c->hi || c->stride), "--box",
+		  "and --lo, --hi or --stride are incompatible");
+	refuse_if(c->discard && c->output, "--output", "and --discard are incompatible");
+	refuse_if(c->open.depth > 1 && c->run.engine && !strcmp(c->run.engine, "sync"), "--depth",
+		  "is always 1 with --engine=sync");
+	refuse_if(c->discard && c->format_given, "--format", "and --discard are incompatible");
+}
 
 enum command_bit {
 	CREATE = 1,
@@ -37,6 +76,7 @@ enum command_bit {
 /* commands that sort points */
 #define SORTERS (EXPORT | GET | QUERIES | LOAD | REORGANISE)
 #define JUDGES (EXPLAIN | COMPARE)
+#define LONG_ONES (CREATE | LOADERS | EXPORT | QUERIES | CHECK | REORGANISE)
 
 unsigned list_option(const char *option, const char *text, char separator, uint64_t *values)
 {
@@ -211,9 +251,7 @@ static const struct setting settings[] = {
 	{ "query", "QUERY", "a query, such as 'beam 1' or 'range 8x8x8'; may be repeated",
 	  .call = add_query, .letter = 'q' },
 	{ "positions", "N", "random positions of a query that names none (20)",
-	  TO(workload.positions), .count = 1000000, GIVEN(positions) },
-	{ "places", "N", NULL, /* its former name */
-	  TO(workload.positions), .count = 1000000, GIVEN(positions) },
+	  TO(workload.positions), .count = 1000000, GIVEN(positions), .former = "places" },
 	{ "seed", "N", "seed of these positions (0)", TO(workload.seed),
 	  .number = { 0, UINT64_MAX }, GIVEN(seed) },
 	{ "run", NULL, "also make the requests, on the simulated volume", TO(measure),
@@ -238,8 +276,7 @@ static const struct setting settings[] = {
 	  "csv: divide coordinates of DIM by N, and add up values of equal coordinates; may be "
 	  "repeated",
 	  TO(load.rollup), .call = add_rollup, .by = LOAD },
-	{ "output", "FILE", "write to FILE, which appears when it is complete", TO(output),
-	  .letter = 'o', .dash = SETTING_DASH_OUTPUT, .by = EXPORT | QUERIES },
+	OUTPUT_SETTING(struct config, output, EXPORT | QUERIES),
 	{ .doc = "Selection:", .by = RANGE },
 	{ "dim", "K", "dimension, from 0, of the beam, or at whose end to append", TO(dim),
 	  .number = { 0, SP_CUBE_DIMS_MAX - 1 }, .given = offsetof(struct config, dim_given),
@@ -248,7 +285,7 @@ static const struct setting settings[] = {
 	  TO(at), .by = BEAM },
 	{ "box", "SLICE,...", "elements of the box, as in NumPy: 0:10,:,5", TO(box) },
 	{ "lo", "X,X,...", "first element (0,0,...)", TO(lo) },
-	{ "hi", "X,X,...", "last element (the last one of the dataset)", TO(hi) },
+	{ "hi", "X,X,...", "end of the box, not included (that of the dataset)", TO(hi) },
 	{ "stride", "N,N,...", "every Nth element of each dimension (1,1,...)", TO(stride) },
 	{ "discard", NULL, "only make the requests, and write no result", TO(discard),
 	  .by = QUERIES },
@@ -283,9 +320,9 @@ static const struct setting settings[] = {
 	  .call = tmpdir_add, .letter = 'T', .by = SORTERS | APPEND | JUDGES },
 	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024,
 	  .by = LOADERS | EXPORT | QUERIES | CHECK | REORGANISE },
-	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
-	  TO(common.stats), .optional = true,
-	  .by = LOADERS | EXPORT | QUERIES | CHECK | REORGANISE | JUDGES },
+	STATS_SETTING(struct config, common.stats,
+		      LOADERS | EXPORT | QUERIES | CHECK | REORGANISE | JUDGES),
+	PROGRESS_SETTING(struct config, common.progress, LONG_ONES),
 	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path) },
 	PLOT_SETTING(struct config, MOVERS),
 	SETTING_ANSWERS,
@@ -371,6 +408,24 @@ static void check_files(const struct command *command, const struct config *c)
 		check_volumes(c, &set);
 }
 
+/* Has the library show the progress, unless the result goes to a terminal or a pipe. */
+static void show_progress(const struct command *command, struct config *c)
+{
+	static const char *const names[] = { "reading", "cells" };
+	static const double weights[] = { 0, 1 };
+	bool apart =
+		!(command->bit & (EXPORT | QUERIES)) || c->discard || progress_apart(c->output);
+
+	if (!(command->bit & LONG_ONES) || !common_options_progress(&c->common, apart))
+		return;
+	c->progress = (struct progress){
+		.phases = names, .weights = weights, .nphases = 2, .result_phase = -1
+	};
+	progress_begin(&c->progress);
+	c->open.progress = progress_update;
+	c->open.progress_arg = &c->progress;
+}
+
 static void check(const struct command *command, struct config *c)
 {
 	common_options_finish(&c->common);
@@ -383,6 +438,7 @@ static void check(const struct command *command, struct config *c)
 		c->request > UINT32_C(1) << 30 ? UINT32_C(1) << 30 : (uint32_t)c->request;
 	c->open.describe = command->bit & (INFO | MAP);
 	c->create.run = c->open.run = c->run;
+	show_progress(command, c);
 	c->create.cell_bytes = c->cell > UINT32_MAX ? UINT32_MAX : (uint32_t)c->cell;
 	c->workload.depth = c->open.depth;
 	c->workload.no_coalesce = c->coalesce;

@@ -2,9 +2,11 @@
 /*
  * Runs the parts of commands of mmap-cube that concern points.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "mmap-cube.h"
 
 static void describe_region(const struct sp_cube *cube, const struct sp_cube_info *info, size_t i)

@@ -25,16 +25,10 @@ static int open_memory(uint64_t bytes)
 /* True if the file is inside the folder, where a mount would hide it; sets its full name. */
 static bool inside(int fd, const char *folder, char name[PATH_MAX])
 {
-	char link[64];
 	size_t n = strlen(folder);
-	ssize_t bytes;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	bytes = readlink(link, name, PATH_MAX - 1);
-	if (bytes < 0)
-		return false;
-	name[bytes] = '\0';
-	return !strncmp(name, folder, n) && (name[n] == '/' || !strcmp(folder, "/"));
+	return name_of(fd, name) && !strncmp(name, folder, n) &&
+	       (name[n] == '/' || !strcmp(folder, "/"));
 }
 
 static int open_file(const char *path, uint64_t bytes, const char *folder)

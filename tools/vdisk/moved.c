@@ -15,13 +15,12 @@
 
 extern char **environ;
 
-/* Finds the folder's present name.  False: it has none. */
-static bool name_of(int folder, char name[PATH_MAX])
+bool name_of(int fd, char name[PATH_MAX])
 {
 	char link[64];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, name, PATH_MAX - 1);
 	if (n < 0)
 		return false;

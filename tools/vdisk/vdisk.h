@@ -4,18 +4,19 @@
  *
  *   options.c   the command line
  *   backing.c   where the bytes are
- *   pace.c      virtual time on the real clock: the thread that answers
- *   lateness.c  by how much answers were late
+ *   pace.c      virtual time on the real clock: the thread that answers; how late it was
  *   serve.c     the file system: the thread that reads requests
  *   status.c    the text of MOUNT/status
  *   floor.c     the time from a program to the drive and back
  *   loop.c      the loop device
+ *   moved.c     a mount whose folder was renamed
  *
  * Threads: the main one sets up and waits for signals; the reader takes requests from the kernel
  * and moves their bytes; the pacer answers them when they are due.
  */
 #pragma once
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <spindle/vdrive.h>
@@ -106,11 +107,11 @@ struct server {
 	int backing;
 	int stop_fd;	       /* an event ends the reader */
 	int folder;	       /* the folder under the mount */
-	struct opened *opened; /* of the reader */
+	struct opened *opened; /* files that are open; used by the reader */
 	/* Set while the file system is being served. */
 	const char *_Atomic loop;  /* name of the loop device; NULL: none */
 	_Atomic uint64_t floor_ns; /* measured or given */
-	atomic_int opens;	   /* of the disk */
+	atomic_int opens;	   /* number of times that the disk is open */
 	atomic_bool over;	   /* unmounted */
 };
 
@@ -126,6 +127,8 @@ int serve_stop(struct server *s);
  * message.
  */
 int unmount_moved(int folder);
+/* Finds the present name of an open file or folder.  False: it has none. */
+bool name_of(int fd, char name[PATH_MAX]);
 
 /* Returns the text, for free(); NULL: out of memory. */
 char *status_text(struct server *s);

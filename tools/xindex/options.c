@@ -55,7 +55,9 @@ static const struct setting settings[] = {
 	{ "keys", "FILE", "keys, one per line; - is standard input", TO(keys),
 	  .dash = SETTING_DASH_KEPT, .by = LOOKUP },
 	{ "lo", "KEY", "the first key (the first one of the index)", TO(lo), .by = RANGE },
-	{ "hi", "KEY", "the last key (the last one of the index)", TO(hi), .by = RANGE },
+	{ "hi", "KEY", "end before this key (after the last one of the index)", TO(hi),
+	  .by = RANGE },
+	OUTPUT_SETTING(struct config, result, QUERIES),
 	{ "offsets", NULL, "print the offsets of the records, not the records", TO(offsets) },
 	{ .doc = "Resources:", .by = MOVERS },
 	{ "buffer-size", "SIZE", "memory to use", TO(run.memory_bytes), .whole = size_option,
@@ -72,8 +74,8 @@ static const struct setting settings[] = {
 	{ "volume", "WHERE", "sim:MODEL,files=both: time of this simulated device", TO(common),
 	  .choices = volume_kinds, .call = volume_set },
 	{ .doc = "Report:", .by = MOVERS },
-	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
-	  TO(common.stats), .optional = true },
+	STATS_SETTING(struct config, common.stats, 0),
+	PROGRESS_SETTING(struct config, common.progress, BUILD | CHECK),
 	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path) },
 	{ "trace-tasks", "FILE", "log how the work divides over threads to FILE",
 	  TO(run.trace_tasks_path), .by = BUILD },
@@ -141,13 +143,28 @@ static void resolve_name(struct config *c)
 	sp_columns_close(&columns);
 }
 
+/* Checks that no output is the source of the index; a damaged index is reported later. */
+static void check_source(const struct sp_output_set *set, const char *path)
+{
+	const struct sp_index_opts o = { .run = SP_RUN_OPTS_INIT, .any_source = true };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_index_info info;
+	struct sp_index *index;
+
+	if (sp_index_open(&index, path, &o, &err))
+		return;
+	sp_index_info(index, &info);
+	outputs_check_input(set, info.source);
+	(void)sp_index_close(index);
+}
+
 /* Checks that no output is an input. */
 static void check_files(const struct command *command, const struct config *c)
 {
 	struct sp_output_set set = { 0 };
 
-	if (command->bit == BUILD)
-		outputs_add(&set, c->output, "--output", false);
+	if (command->bit == BUILD || c->result)
+		outputs_add(&set, c->result ? c->result : c->output, "--output", false);
 	else
 		outputs_add_stdout(&set, false);
 	outputs_add_stats(&set, c->common.stats);
@@ -156,6 +173,8 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_check_input(&set, c->operands.text[0]);
 	outputs_check_input(&set, c->keys);
 	outputs_check_volume(&set, c->run.volume);
+	if (command->bit != BUILD && (c->result || c->common.stats || c->run.trace_path))
+		check_source(&set, c->operands.text[0]);
 }
 
 static void warn_packed(const struct command *command, const struct config *c)
@@ -166,6 +185,23 @@ static void warn_packed(const struct command *command, const struct config *c)
 	}
 	if (c->keys)
 		packedwarn_input(c->keys, NULL);
+}
+
+/* Has the library show the progress. */
+static void show_progress(const struct command *command, struct config *c)
+{
+	static const char *const build[] = { "reading", "writing the index" };
+	static const char *const check[] = { "reading the index", "comparing with the source" };
+	static const double weights[2][2] = { { 3, 1 }, { 1, 3 } };
+
+	if (!(command->bit & (BUILD | CHECK)) || !common_options_progress(&c->common, true))
+		return;
+	c->progress = (struct progress){ .phases = command->bit == BUILD ? build : check,
+					 .weights = weights[command->bit == CHECK],
+					 .nphases = 2,
+					 .result_phase = -1 };
+	progress_begin(&c->progress);
+	c->show = progress_update;
 }
 
 static void check(const struct command *command, struct config *c)
@@ -189,7 +225,10 @@ static void check(const struct command *command, struct config *c)
 		resolve_name(c);
 	if (common_options_resources(&c->common, NULL, 0, true, &err))
 		die_of(err.code, &err);
+	show_progress(command, c);
 	c->build.run = c->run;
+	c->build.progress = c->show;
+	c->build.progress_arg = &c->progress;
 }
 
 static const char notes[] =

@@ -17,8 +17,10 @@ struct config {
 	struct sp_index_build_opts build;
 	unsigned depth;
 	struct statsfile stats;
+	struct progress progress;
+	void (*show)(void *progress, int phase, uint64_t done, uint64_t total); /* NULL: never */
 	struct operands operands;
-	const char *separator, *output, *keys, *lo, *hi;
+	const char *separator, *output, *result, *keys, *lo, *hi;
 	uint64_t record_bytes;
 	bool csv, zero, offsets;
 };

@@ -2,9 +2,117 @@
 /*
  * Reads the command line in order, since operands can be arguments of old options.
  */
+#include <stdio.h>
 #include <string.h>
 #include "autopack.h"
 #include "xjoin.h"
+
+/*
+ * Collects operands.
+ *
+ * Algorithm: old forms of the command have option arguments that look like operands: "-j1 FIELD",
+ * "-j2 FIELD" and "-o LIST LIST...".  Only a third operand decides: then the first one that can be
+ * an argument is an argument.
+ */
+
+/* Makes operand i the argument of an option. */
+static void take_as_argument(struct settings *set, size_t i)
+{
+	struct operand o = set->operands[i];
+
+	if (o.doubt == MAYBE_LIST) {
+		columns_add(set, o.text);
+	} else {
+		bool second = o.doubt == MAYBE_J2;
+
+		set->lone_j[second]--;
+		key_set(set, second ? "-2" : "-1", o.text);
+	}
+	set->noperands--;
+	if (i == 0)
+		set->operands[0] = set->operands[1];
+}
+
+enum doubt operand_add(struct settings *set, char *text, enum doubt doubt)
+{
+	if (set->noperands == 2) {
+		size_t i = set->operands[0].doubt == SURELY_FILE;
+
+		if (set->operands[i].doubt == SURELY_FILE) {
+			die_usage("extra operand %s", quote_file_always(text));
+		}
+		take_as_argument(set, i);
+	}
+	set->operands[set->noperands++] = (struct operand){ text, doubt };
+	return doubt == MAYBE_LIST ? MAYBE_LIST : SURELY_FILE;
+}
+
+void operands_finish(struct settings *set, int argc, char **argv)
+{
+	if (set->noperands < 2) {
+		if (set->noperands)
+			die_usage("missing operand after %s", quote(argv[argc - 1]));
+		die_usage("missing operand");
+	}
+	/* -j1 without an argument is -j 1 */
+	for (int i = 0; i < 2; i++) {
+		if (!set->lone_j[i])
+			continue;
+		key_set(set, "-1", i ? "2" : "1");
+		key_set(set, "-2", i ? "2" : "1");
+	}
+	for (int i = 0; i < 2; i++)
+		set->inputs[i] = set->operands[i].text;
+}
+
+/*
+ * Refuses incompatible options, and completes the others.
+ */
+
+/* Refuses options that the algorithm does not use; auto can choose an index. */
+static void check_unused(const struct settings *set)
+{
+	const struct sp_join_opts *o = &set->opts;
+	bool check = o->order == SP_JOIN_CHECK;
+	bool loops = o->algorithm == SP_JOIN_INL || o->algorithm == SP_JOIN_ASYNC_INL;
+	bool no_index = check || (o->algorithm != SP_JOIN_AUTO && !loops);
+	bool no_hash = check || loops || o->algorithm == SP_JOIN_MERGE;
+	char by[40] = "--check-order";
+
+	if (!check)
+		snprintf(by, sizeof(by), "--algorithm=%s", sp_join_algorithm_name(o->algorithm));
+	args_exclude(o->index[0], "--index1", no_index, by);
+	args_exclude(o->index[1], "--index2", no_index, by);
+	args_exclude(o->nthen, "--then", no_index, by);
+	args_exclude(o->max_outstanding, "--max-outstanding",
+		     no_index || o->algorithm == SP_JOIN_INL, by);
+	args_exclude(o->build, "--build", no_hash, by);
+	args_exclude(o->join_bytes, "--join-memory", no_hash, by);
+	args_exclude(set->common.seeded, "--seed", no_hash, by);
+}
+
+void tuning_finish(struct settings *set)
+{
+	struct sp_join_opts *o = &set->opts;
+	bool check = o->order == SP_JOIN_CHECK;
+
+	check_unused(set);
+	suffixes_check(set);
+	if (o->algorithm == SP_JOIN_AUTO && (set->form.plain || check))
+		o->algorithm = SP_JOIN_MERGE;
+	if (o->algorithm == SP_JOIN_MERGE) {
+		args_exclude(o->csv, "--csv", true, "--algorithm=merge");
+		args_exclude(o->semi, "--type=semi", true, "--algorithm=merge");
+		args_exclude(true, "--algorithm=merge", o->fixed_bytes[0], "--record-size");
+		for (int i = 0; i < 2; i++)
+			if (set->form.key[i].n > 1 || set->form.typed)
+				die("invalid field number: %s", quote(set->form.key[i].text));
+	}
+	args_exclude(check, "--check-order", o->algorithm != SP_JOIN_MERGE, "--algorithm");
+	form_finish(set);
+	common_options_finish(&set->common);
+	common_options_packed(&set->common, set->output, "--output");
+}
 
 static const char about[] =
 	"For each pair of lines with equal keys, one from each file, write a line to\n"

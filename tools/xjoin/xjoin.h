@@ -2,15 +2,11 @@
 /*
  * xjoin's command line: parsed, checked and turned into one call of the library.
  *
- *	options.c   the command line: options and operands
- *	settings.c  the table of options
- *	tuning.c    options that do not go together
- *	operands.c  files, and the obsolescent arguments among them
- *	form.c      what the library reads (spindle/joinform.h), with its errors
- *	further.c   --then, files 3 and up
- *	suffixes.c  --suffixes, for names of columns
+ *	options.c   the command line: options, files, obsolescent arguments; which go together
+ *	settings.c  the table of options; --then, files 3 and up
+ *	form.c      what the library reads (spindle/joinform.h), with its errors; --suffixes
  *	timeline.c  the file of --timeline
- *	run.c       joining; errors as GNU join's messages
+ *	run.c       joining, --explain; errors as GNU join's messages
  */
 #pragma once
 
@@ -35,7 +31,7 @@ struct settings {
 	size_t noperands;
 	struct sp_batch ahead[2]; /* records read for names of columns */
 	struct sp_join_then then[SP_JOIN_FILES_MAX - 2];
-	const char *suffixes[SP_JOIN_FILES_MAX]; /* of --suffixes */
+	const char *suffixes[SP_JOIN_FILES_MAX]; /* texts of --suffixes */
 	size_t nsuffixes;
 	bool disorder;	     /* disorder was reported */
 	char *index_command; /* command that builds a missing index; NULL: none */
@@ -69,19 +65,19 @@ void bkey_add(void *settings, const char *name, const char *text);
 void keys_finish(struct settings *set);
 void form_finish(struct settings *set);
 
-/* further.c: adds a file of --then to settings, the struct settings. */
+/* settings.c: adds a file of --then to settings, the struct settings. */
 void then_add(void *settings, const char *name, const char *text);
 
-/* suffixes.c: sets the suffixes of files in settings, the struct settings; checks their number. */
+/* form.c: sets the suffixes of files in settings, the struct settings; checks their number. */
 void suffixes_set(void *settings, const char *option, const char *text);
 void suffixes_check(const struct settings *set);
 
 /* settings.c: the rows of struct settings. */
 extern const struct setting xjoin_settings[];
-/* tuning.c: checks and completes the options. */
+/* options.c: checks and completes the options. */
 void tuning_finish(struct settings *set);
 
-/* explain.c: prints the plan in words on standard error. */
+/* run.c: prints the plan in words on standard error. */
 void explain_plan(const struct settings *set, const struct sp_join_plan *p);
 
 int join_run(struct settings *set);

@@ -26,10 +26,10 @@ static const char notes[] =
 	"Exit status: 0 on success, 1 if -c or -C found disorder, 2 after an error.\n"
 	"\n"
 	"Examples, more of them in spindle-recipes(7):\n"
-	"  xsort -nr --top=10 numbers\n"
+	"  xsort -nr --limit=10 numbers\n"
 	"  xsort -t'|' -k2,2n orders.tbl\n"
 	"  xsort --csv --header -k price:nr -k name goods.csv\n"
-	"  xsort -u --count words | xsort -k1,1nr -k2 --top=10\n"
+	"  xsort -u --count words | xsort -k1,1nr -k2 --limit=10\n"
 	"  xsort --decompress --compress-output -o all.zst log.1.gz\n";
 
 /* in the order in which getopt of GNU sort lists the candidates of an ambiguous name */

@@ -83,7 +83,7 @@ static void name_no_effects(const struct settings *set, struct sp_sort_stats *st
 	if (set->opts.run.placement == SP_PLACE_SEMISEQ &&
 	    stats->plan.placement != SP_PLACE_SEMISEQ)
 		sp_no_effects_add(list, "--placement",
-				  "runs of replacement selection differ in length");
+				  "runs of replacement selection have different lengths");
 	if (set->common.seeded && !set->cut_into && !sp_order_has_letter(&set->order, 'R'))
 		sp_no_effects_add(list, "--seed", "without -R nothing is random");
 	if (!infer_any(set))

@@ -191,7 +191,7 @@ const struct setting xsort_settings[] = {
 	{ "unique", NULL,
 	  "write only the first record of equal keys; with -c, treat equal keys as disorder",
 	  TO(order.unique), .letter = 'u' },
-	{ NULL, "N", NULL, .letter = 'y' }, /* of Solaris */
+	{ NULL, "N", NULL, .letter = 'y' }, /* an option of Solaris */
 	{ "zero-terminated", NULL, "records end with NUL, not newline", TO(order.eol),
 	  .clear = true, .letter = 'z' },
 	{ "help", NULL, "print this and exit", .answer = SETTING_HELP },
@@ -214,8 +214,8 @@ const struct setting xsort_settings[] = {
 	  "key of binary records, OFFSET:LENGTH[:TYPE][:r]; TYPE is bytes, or u8 to u64, i8 to "
 	  "i64, f32, f64 with le or be; may be repeated",
 	  TO(order), .call = add_bkey },
-	{ "top", "N", "write only the first N records of the result", TO(opts.top),
-	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, top) },
+	{ "limit", "N", "write only the first N records of the result", TO(opts.top),
+	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, top), .former = "top" },
 	{ "keep-order", NULL, "with -u: in the order of the first occurrences, not sorted",
 	  TO(keep_order) },
 	{ "count", "NAME",

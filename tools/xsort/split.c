@@ -56,7 +56,7 @@ static void check_common(const struct settings *set, const char *option)
 {
 	args_exclude(set->check, set->check == 'C' ? "-C" : "-c", true, option);
 	args_exclude(sp_order_has_letter(&set->order, 'R'), "-R", true, option);
-	args_exclude(set->top, "--top", true, option);
+	args_exclude(set->top, "--limit", true, option);
 }
 
 /* Refuses options that need a sort, since --splitters does not sort. */
@@ -120,7 +120,7 @@ static void spare_standard_input(const struct settings *set)
 	for (size_t i = 0; i < set->nfiles; i++)
 		twice |= !strcmp(set->files[i], "-");
 	if (twice)
-		die("standard input cannot be the splitters and an input");
+		die("standard input cannot be both the splitters and an input");
 }
 
 static void load_splitters(struct settings *set)

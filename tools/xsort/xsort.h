@@ -4,10 +4,8 @@
  *
  *	options.c   the command line: options, obsolescent keys, files
  *	settings.c  the table of options
- *	checks.c    options that do not go together
- *	unused.c    options that others make void
- *	order.c     ordering letters, keys, inheritance of the global letters
- *	names.c     keys that name columns of the header
+ *	checks.c    options that do not go together, and those that others make void
+ *	order.c     ordering letters, keys by number and by name, the global letters
  *	infer.c     --infer-types: types of these columns
  *	files.c     --files0-from; checks that inputs are readable and the output writable
  *	warn.c      --debug: warnings about the keys
@@ -35,7 +33,7 @@ enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
 #define INFER_BYTES ((size_t)1 << 20)
 #define INFER_MIN ((size_t)4096)
 #define INFER_MAX ((size_t)16 << 20)
-#define ORDER_LETTERS "bdfghiMnRrV" /* as GNU sort lists them */
+#define ORDER_LETTERS "bdfghiMnRrV" /* in the order of GNU sort's list */
 
 struct settings {
 	struct sp_order order; /* format, keys, -s and -u */
@@ -46,7 +44,7 @@ struct settings {
 	bool merge, debug, infer;
 	char check;		      /* 0, 'c' or 'C' */
 	struct sp_batch header_taken; /* read from the first input for names of columns */
-	struct sp_columns columns;    /* of the first input, if names or types need them */
+	struct sp_columns columns;    /* columns of the first input, if needed */
 	uint64_t sampled;	      /* records of the sample for --infer-types */
 	struct common_options common;
 
@@ -58,9 +56,9 @@ struct settings {
 	const char *resume; /* directory of checkpoints, or NULL */
 	bool stdin_closed;
 	bool require_space;
-	bool top; /* --top was given */
+	bool top; /* --limit was given */
 	bool keep_order;
-	const char *count_name; /* of --count; NULL: the default */
+	const char *count_name; /* text of --count; NULL: the default */
 	uint64_t splitters;	/* number of parts; 0: no --splitters */
 	uint64_t cut_into;	/* number of --parts; 0: none */
 	const char *split; /* file of splitters; as with --parts output is a pattern of names: */
@@ -78,7 +76,7 @@ void options_parse(struct settings *set, int argc, char **argv);
 extern const struct setting xsort_settings[];
 /* checks.c */
 void options_check(const struct settings *set);
-/* unused.c */
+/* checks.c */
 void unused_check(const struct settings *set);
 
 /* Sets -t of order, a struct sp_order. */
@@ -86,7 +84,7 @@ void order_set_separator(void *order, const char *option, const char *text);
 void order_add_key(void *settings, const char *option, const char *text);
 /* Parses a key; named: text for errors instead of the position in the key. */
 void order_set_key(struct sp_order_key *key, const char *text, const char *named);
-/* names.c: resolves keys that name columns by the header of the first input. */
+/* order.c: resolves keys that name columns by the header of the first input. */
 void names_resolve(struct settings *set);
 /* infer.c: after order_finish(): with --infer-types sets the types of keys, and prints them. */
 void infer_check(const struct settings *set);

@@ -123,7 +123,7 @@ static int compare(struct config *c, struct sp_table_comparison *to, struct sp_e
 	const char *const *input = (const char *const *)c->operands.text;
 
 	if (c->compare.measure_stored && (!c->operands.n || !is_table(c)))
-		die("--run needs a table that is stored");
+		die("--run needs a table, not only a schema");
 	if (!c->operands.n)
 		return sp_table_compare_schema(c->load.schema, c->records, &c->compare, to, err);
 	if (!is_table(c))
@@ -140,7 +140,7 @@ static int judge(struct config *c, const char *command, bool measure)
 
 	c->compare.measure = measure;
 	if (!c->common.geometry)
-		c->compare.run.geometry = NULL; /* that of a simulated device; it is asked itself */
+		c->compare.run.geometry = NULL; /* the simulated device has its own */
 	rc = compare(c, &comparison, &err);
 	if (rc)
 		die_of(rc, &err);

@@ -180,7 +180,7 @@ static const struct setting settings[] = {
 	  .once = "lists of aggregates", .by = SCAN },
 	{ "lo", "N", "number of the first record, from 0 (0)", TO(query.lo),
 	  .number = { 0, UINT64_MAX }, .by = SCAN },
-	{ "hi", "N", "number of the last record (the last one of the table)", TO(query.hi),
+	{ "hi", "N", "end before the record of this number (after the last one)", TO(query.hi),
 	  .number = { 0, UINT64_MAX }, .by = SCAN },
 	{ "ahead-size", "SIZE", "read SIZE of each column group ahead (as -S allows)",
 	  TO(query.ahead_bytes), .whole = size_option, .by = SCAN },
@@ -211,6 +211,7 @@ static const struct setting settings[] = {
 	  .values = sp_table_format_values },
 	{ "discard", NULL, "print nothing; needed by a table without data", TO(query.discard),
 	  .by = PRINTERS | UPDATE },
+	OUTPUT_SETTING(struct config, result, PRINTERS),
 	{ "output", "INDEX", "write to INDEX, which appears when it is complete (TABLE.COL.index)",
 	  TO(output), .letter = 'o', .once = "outputs", .by = INDEX },
 	{ "json", NULL, "print JSON", TO(json), .by = INFO | RUN },
@@ -252,14 +253,11 @@ static const struct setting settings[] = {
 	{ "seed", "N", "seed of all random choices", TO(run.seed), .number = { 0, UINT64_MAX },
 	  .by = WORKERS | JUDGES | CREATE },
 	{ .doc = "Report:", .by = WORKERS | JUDGES },
-	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
-	  TO(common.stats), .optional = true },
+	STATS_SETTING(struct config, common.stats, 0),
 	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path), .by = WORKERS },
 	{ "trace-tasks", "FILE", "log how the work divides over threads to FILE",
 	  TO(run.trace_tasks_path), .by = WORKERS },
-	{ "progress", "WHEN", "show progress: auto, always or never (auto)", TO(common.progress),
-	  .values = progress_values, .optional = true, .absent = PROGRESS_ALWAYS,
-	  .by = MOVERS & ~GET },
+	PROGRESS_SETTING(struct config, common.progress, MOVERS & ~GET),
 	SETTING_ANSWERS,
 	{ 0 },
 };
@@ -327,8 +325,8 @@ static void add_output(const struct command *command, const struct config *c,
 		outputs_add(set, c->operands.text[0], "TABLE", false);
 	else if (command->bit == CONVERT)
 		outputs_add(set, c->operands.text[1], "OUT", false);
-	else if (command->bit == INDEX)
-		outputs_add(set, c->output, "--output", false);
+	else if (command->bit == INDEX || c->result)
+		outputs_add(set, c->result ? c->result : c->output, "--output", false);
 	else
 		outputs_add_stdout(set, false);
 }
@@ -439,6 +437,7 @@ static void check_scan(const struct config *c)
 		die("--agg does not go with %s", q->columns ? "--columns" : "--format");
 	if (q->agg && q->limit != UINT64_MAX)
 		die("--agg does not go with --limit");
+	args_exclude(c->result, "--output", q->discard, "--discard");
 	if (q->agg && q->discard)
 		die("--agg does not go with --discard");
 	if (q->lo > q->hi)
@@ -513,7 +512,7 @@ static void show_progress(const struct command *command, struct config *c)
 	static const char *phase;
 	static const double weight = 1;
 
-	c->apart = !(command->bit & (PRINTERS | CHECK)) || progress_apart(NULL);
+	c->apart = !(command->bit & (PRINTERS | CHECK)) || progress_apart(c->result);
 	if (!(command->bit & MOVERS) || !common_options_progress(&c->common, c->apart))
 		return;
 	phase = command->name;

@@ -5,7 +5,7 @@
 #include "xtable.h"
 
 #define FRAME_BYTES (UINT64_C(4) << 20) /* at most, by default */
-#define FRAMES 16			/* so that some are read ahead while others are used */
+#define FRAMES 16			/* enough to read some ahead while others are used */
 #define FRAMES_MIN 3			/* with their entries, by default */
 
 static uint64_t max(uint64_t a, uint64_t b)

@@ -5,6 +5,15 @@
 #include <unistd.h>
 #include "xtable.h"
 
+/* Sets the last record of a scan from --hi, which is behind it. */
+static void end_scan(struct sp_table_query *q)
+{
+	if (!q->hi)
+		q->lo = 1; /* no record */
+	else if (q->hi != UINT64_MAX)
+		q->hi--;
+}
+
 int command_scan(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -13,6 +22,7 @@ int command_scan(struct config *c)
 
 	open_table(c, false, false);
 	c->query.fd = &out;
+	end_scan(&c->query);
 	check_printed(sp_table_scan(c->table, &c->query, print_records, c, &st, &err), &err);
 	return end_command(c, "scan", &st);
 }

@@ -51,11 +51,12 @@ static size_t name_starved(const struct sp_table_run_result *r)
 		const struct sp_table_run_kind *k = &r->kinds[i];
 
 		for (size_t j = 0; j < k->nstarved && all + j < NAMED_MAX; j++)
-			msg("client %u of kind %zu ended no transaction", k->starved[j] + 1, i + 1);
+			msg("client %u of kind %zu completed no transaction", k->starved[j] + 1,
+			    i + 1);
 		all += k->nstarved;
 	}
 	if (all > NAMED_MAX)
-		msg("%zu further clients ended no transaction", all - NAMED_MAX);
+		msg("%zu further clients completed no transaction", all - NAMED_MAX);
 	return all;
 }
 

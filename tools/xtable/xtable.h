@@ -12,7 +12,7 @@
 #include "msg.h"
 #include "statsfile.h"
 
-#define LISTS_MAX 256 /* of options that may be repeated */
+#define LISTS_MAX 256 /* maximum arguments of options that may be repeated */
 
 #define VOLUMES_MAX 64
 
@@ -30,7 +30,7 @@ struct config {
 	const char *volumes[VOLUMES_MAX]; /* names of all except the first */
 	const char *together[LISTS_MAX], *set[LISTS_MAX], *queries[LISTS_MAX];
 	size_t nset;
-	const char *separator, *output, *keys, *by, *from, *to_volume;
+	const char *separator, *output, *result, *keys, *by, *from, *to_volume;
 	uint64_t records;
 	bool csv, json, records_given, no_data, journal, changed_given;
 	enum sp_table_dsm_join dsm_join;
@@ -43,9 +43,9 @@ struct config {
 	bool apart;	/* the result does not mix with the progress line */
 	struct operands operands;
 	struct sp_table *table;	   /* opened by open_table() */
-	struct sp_table_info info; /* of the table when it was opened */
+	struct sp_table_info info; /* facts about the table when it was opened */
 	struct keys wanted;	   /* keys of records */
-	uint64_t absent;	   /* of them, those without a record */
+	uint64_t absent;	   /* keys without a record */
 };
 
 /* options.c: parses the command line. */

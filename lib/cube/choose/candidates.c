@@ -26,7 +26,7 @@ static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *pl
 
 int sp__candidate_predict(struct sp_cube_candidate *c, const struct sp__cube_plan *plan)
 {
-	struct sp__cube_prediction p;
+	struct sp__runs_prediction p;
 	int rc = sp__cube_predict(plan, 0, 0, &p);
 
 	if (!rc) {
@@ -105,14 +105,14 @@ int sp_cube_compare(const struct sp_cube_create_opts *opts, bool run,
 		    struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES], struct sp_errinfo *err)
 {
 	struct sp_cube_create_opts o = *opts;
-	struct sp__cubedrive drive;
+	struct sp__volume_drive drive;
 	int rc;
 
 	if (run && !sp__volume_spec_simulated(&opts->run))
 		return sp__errf(err, SP_EUNSUP, "plan", "cube", -1,
 				"measuring mappings needs a simulated volume");
-	sp__cubedrive_share(&drive, &o.run, o.volumes);
+	sp__volume_drive_share(&drive, &o.run, o.volumes);
 	rc = compare(&o, run, candidates, err);
-	sp__cubedrive_free(&drive);
+	sp__volume_drive_free(&drive);
 	return rc;
 }

@@ -6,11 +6,11 @@
  * box of as many cells as a mean beam.
  *
  * Algorithm.  Every candidate is planned completely, without a file, and its queries are predicted
- * run by run (prediction.c) at the same positions.  Naive and MultiMap are tried with each
+ * run by run (mean.c) at the same positions.  Naive and MultiMap are tried with each
  * dimension as the first one.  MultiMap is also tried with several conservatisms, since they decide
  * how many cells of a row are read between two hops; then all balanced basic cubes are tried for
- * the best of these.  In two dimensions, both are repeated with the closer aims of one track
- * (aim.c).  For this search 4 positions and 500 runs are enough, because candidates of
+ * the best of these.  In two dimensions, both are repeated with the closer aims of one track.
+ * For this search 4 positions and 500 runs are enough, because candidates of
  * one mapping differ alike at all positions.  Times of different mappings at one position differ
  * much more, so each mapping with its defaults, and its best candidate, are compared with all
  * others at all positions.
@@ -20,8 +20,111 @@
  */
 #include <math.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "cube/choose/choose.h"
 #include "cube/file/file.h"
+
+/*
+ * Chooses the aim of MultiMap's hops in two dimensions.
+ *
+ * There, the next row is one track away, and a hop by one track can need less than the farthest one
+ * of the settle plateau.  Hops can aim closer by the difference, and those by one track still have
+ * the conservatism that the caller requests.
+ *
+ * Algorithm.  A closer aim does not suit all queries: a row that takes longer than the conservatism
+ * passes the start of the next one, and some aims put most rows at a few angles.  So queries are
+ * predicted with STEPS aims between those of the plateau and of one track: squares, and a beam
+ * along dimension 1.  A beam along dimension 0 has no hops.  An aim with which a query is slower
+ * than with the plateau is dropped; of the others, the one with the lowest mean ratio of times is
+ * chosen.
+ */
+
+#define STEPS 16
+#define POSITIONS 10
+#define RUNS 2000  /* runs of a query that are followed */
+#define SQUARES 13 /* edges of 2, 3, 4, 6, ... 128 cells */
+#define QUERIES (SQUARES + 1)
+#define SLOWER_MAX 1.005 /* ratio; smaller ones are due to the positions */
+
+double sp__cube_closer_deg(const struct sp_cube_create_opts *opts)
+{
+	struct sp_errinfo ignored = SP_ERRINFO_INIT;
+	struct sp__cube_plan plan;
+	double closer_deg = 0;
+
+	if (!sp__cube_plan(&plan, opts, "", &ignored))
+		closer_deg = sp__cubeplan_closer_deg(&plan);
+	sp__cube_plan_free(&plan);
+	return closer_deg;
+}
+
+static void make_queries(const struct sp__cube_superblock *h, struct sp_cube_query queries[QUERIES])
+{
+	const struct sp_cube_shape *s = &h->shape;
+
+	for (unsigned i = 0; i < QUERIES; i++) {
+		uint64_t edge = (uint64_t)(2 + i % 2) << i / 2;
+
+		queries[i] = (struct sp_cube_query){ .weight = 1 };
+		for (unsigned d = 0; d < 2 && i < SQUARES; d++)
+			queries[i].size[d] = sp__min(edge * s->tile[d], s->dims[d]);
+	}
+	queries[SQUARES].size[h->mapping.order[0]] = 1;
+}
+
+/*
+ * Predicts the queries with the conservatism of opts.  before: times with another one, or NULL.
+ * Sets mean_ratio; INFINITY if a query is slower.
+ */
+static int predict(const struct sp_cube_create_opts *opts, const double *before, double *ns,
+		   double *mean_ratio)
+{
+	struct sp_errinfo ignored = SP_ERRINFO_INIT;
+	struct sp_cube_query queries[QUERIES];
+	struct sp_cube_workload w = { 0 };
+	struct sp_cube_create_opts o = *opts;
+	struct sp__cube_plan plan;
+	int rc;
+
+	if (opts->workload)
+		w = *opts->workload;
+	o.workload = &w;
+	w.n = 1;
+	*mean_ratio = 0;
+	rc = sp__cube_plan(&plan, &o, "", &ignored);
+	if (!rc)
+		make_queries(&plan.superblock, queries);
+	for (unsigned i = 0; !rc && i < QUERIES && *mean_ratio < INFINITY; i++) {
+		struct sp__runs_prediction p;
+
+		w.queries = &queries[i];
+		rc = sp__cube_predict(&plan, POSITIONS, RUNS, &p);
+		ns[i] = p.ns;
+		if (before)
+			*mean_ratio += ns[i] > before[i] * SLOWER_MAX ? INFINITY
+								      : ns[i] / before[i] / QUERIES;
+	}
+	sp__cube_plan_free(&plan);
+	return rc;
+}
+
+int sp__cube_choose_aim(struct sp_cube_create_opts *opts)
+{
+	double closer_deg = sp__cube_closer_deg(opts), before[QUERIES], ns[QUERIES];
+	double ratio, best = 1;
+	struct sp_cube_create_opts trial = *opts;
+	int rc = closer_deg > 0 ? predict(opts, NULL, before, &ratio) : SP_EUNSUP;
+
+	for (unsigned i = 1; !rc && i <= STEPS; i++) {
+		trial.conservatism_deg -= closer_deg / STEPS;
+		rc = predict(&trial, before, ns, &ratio);
+		if (!rc && ratio < best) {
+			best = ratio;
+			opts->conservatism_deg = trial.conservatism_deg;
+		}
+	}
+	return rc == -ENOMEM ? rc : 0;
+}
 
 #define CHOICE_POSITIONS 4
 #define CHOICE_RUNS 500
@@ -36,7 +139,7 @@ struct search {
 	struct sp_cube_create_opts trial, best;
 	double ns;
 	bool any;
-	unsigned positions;	     /* of each query; 0: all */
+	unsigned positions;	     /* positions of each query; 0: all */
 	unsigned measured_positions; /* the same, if a cache requires measuring; 0: none */
 	uint64_t runs;
 	unsigned left;
@@ -76,11 +179,11 @@ static unsigned measurable_positions(const struct sp_cube_create_opts *o)
 
 static int cost(const struct search *s, struct sp__cube_plan *plan, double *ns)
 {
-	struct sp__cube_prediction p;
+	struct sp__runs_prediction p;
 	double seconds;
 	int rc;
 
-	if (!plan->drive.caches || !s->measured_positions) {
+	if (!plan->drive.facts.caches || !s->measured_positions) {
 		rc = sp__cube_predict(plan, s->positions, s->runs, &p);
 		*ns = p.ns;
 		return rc;
@@ -297,14 +400,14 @@ static int choose_open(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 int sp__cube_choose_open(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 {
 	const struct sp_run_opts given = opts->run;
-	struct sp__cubedrive drive;
+	struct sp__volume_drive drive;
 	int rc;
 
 	if (opts->points || !(sp__cube_mapping_open(opts) || opts->mapping == SP_CUBE_MULTIMAP))
 		return 0;
-	sp__cubedrive_share(&drive, &opts->run, opts->volumes);
+	sp__volume_drive_share(&drive, &opts->run, opts->volumes);
 	rc = choose_open(opts, err);
 	opts->run = given;
-	sp__cubedrive_free(&drive);
+	sp__volume_drive_free(&drive);
 	return rc;
 }

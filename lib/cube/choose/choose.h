@@ -5,8 +5,8 @@
 #pragma once
 
 #include "cube/choose/plan.h"
-#include "cube/choose/prediction.h"
 #include "cube/points/points.h"
+#include "place/boxtime.h"
 
 /*
  * Predicts the mean query of the workload of plan->opts.
@@ -15,7 +15,7 @@
  * Returns 0, or -ENODATA: the device is unknown.
  */
 SP_MUST_CHECK int sp__cube_predict(const struct sp__cube_plan *plan, unsigned positions,
-				   uint64_t runs, struct sp__cube_prediction *mean);
+				   uint64_t runs, struct sp__runs_prediction *mean);
 
 /*
  * Measures the mean query on the simulated volume of the plan, in seconds.  Afterwards the plan

@@ -19,7 +19,7 @@
 #include "base/minmax.h"
 #include "cube/choose/closed.h"
 #include "dev/geometry.h"
-#include "run/headpath.h"
+#include "predict/headpath.h"
 
 struct closed {
 	const struct sp_geometry *g;

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/geometry.h>
+#include "base/enum.h"
 #include "base/err.h"
 #include "base/minmax.h"
-#include "base/enum.h"
-#include "cube/file/extents.h"
 #include "cube/choose/plan.h"
+#include "cube/file/extents.h"
 #include "cube/file/putlog.h"
 #include "dev/geometry.h"
 #include "run/volume_spec.h"
@@ -155,14 +155,14 @@ static int set_volumes(struct sp__cube_plan *p)
 static int find_geometry(struct sp__cube_plan *p)
 {
 	struct sp_geometry_info info;
-	int rc = sp__cubedrive_find(&p->drive, &p->opts->run, p->opts->volumes, p->path, p->err);
+	int rc = sp__volume_drive_find(&p->drive, &p->opts->run, p->opts->volumes, p->path, p->err);
 
 	p->superblock.block_bytes = 512;
 	if (!rc && p->drive.geometry) {
 		sp_geometry_info(p->drive.geometry, &info);
 		p->superblock.block_bytes = info.block_bytes;
 	}
-	p->superblock.mapping.multimap.host_ns = p->drive.host_ns;
+	p->superblock.mapping.multimap.host_ns = p->drive.facts.host_ns;
 	if (!rc && !sp__cube_block_possible(p->superblock.block_bytes))
 		rc = sp__cubeplan_refuse(p, SP_EUNSUP,
 					 "the block size of the geometry is not a power of two");
@@ -231,7 +231,7 @@ double sp__cubeplan_closer_deg(const struct sp__cube_plan *p)
 int sp__cubeplan_zones(struct sp__cube_plan *p, uint64_t first_block)
 {
 	struct sp__multimap *m = &p->superblock.mapping.multimap;
-	double extra_deg = p->opts->conservatism_deg; /* of the plateau; below 0: of a track */
+	double extra_deg = p->opts->conservatism_deg; /* below 0: of a track */
 	enum sp__hopaim aim = extra_deg < 0 ? SP__AIM_TRACK : SP__AIM_PLATEAU;
 	int rc = SP_EUNSUP;
 
@@ -352,7 +352,7 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 		     : sp__volume_spec_check(&opts->run, err);
 	if (!rc && opts->run.volume && !sp__volume_spec_simulated(&opts->run))
 		rc = sp__cubeplan_refuse(p, SP_ESYNTAX,
-					 "the volume of a cube is simulated, or its own file");
+					 "the volume of a cube must be simulated or its own file");
 	if (!rc)
 		rc = find_geometry(p);
 	if (!rc)
@@ -378,5 +378,5 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 void sp__cube_plan_free(struct sp__cube_plan *p)
 {
 	sp__cube_superblock_free(&p->superblock);
-	sp__cubedrive_free(&p->drive);
+	sp__volume_drive_free(&p->drive);
 }

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "cube/choose/drive.h"
 #include "cube/file/superblock.h"
+#include "predict/drive.h"
 
 struct sp__cube_plan {
 	const struct sp_cube_create_opts *opts;
@@ -14,7 +14,7 @@ struct sp__cube_plan {
 	struct sp__cube_superblock superblock;
 	enum sp_cube_mapping mapping; /* mapping to try first; not AUTO */
 	bool fallback;		      /* use Naive if that one does not suit */
-	struct sp__cubedrive drive;
+	struct sp__volume_drive drive;
 	const struct sp__pointset *points; /* the cells of a dataset of points; NULL: a grid */
 };
 

@@ -37,7 +37,7 @@ static const char *parse_kind(struct sp_cube_query *q, const char *kind, const c
 		return NULL;
 	}
 	if (strcmp(kind, "range"))
-		return "a query is a beam or a range";
+		return "a query must be a beam or a range";
 	if (!what || !numbers(what, 'x', s->ndims, q->size))
 		return "a range needs a size for each dimension, such as 8x8x4";
 	for (unsigned i = 0; i < s->ndims; i++)
@@ -96,7 +96,8 @@ static struct sp__workload_reader reader(struct reading *r)
 	return (struct sp__workload_reader){
 		.query = add,
 		.arg = r,
-		.form = "a line is a weight above 0 and below 1e100, beam or range, and its size",
+		.form = "a line must have a weight above 0 and below 1e100, then beam or range, "
+			"then its size",
 	};
 }
 

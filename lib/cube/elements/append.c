@@ -37,7 +37,7 @@ static int keep(struct sp__loading *l, const struct sp_cube_box *box)
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	int rc;
 
-	sp__growth_exchange(&l->growth, &l->file->superblock);
+	sp__growth_exchange(&l->growth, l->file);
 	sp__extents_whole(l->file, &cells);
 	sp__tiles_init(&l->kept, &l->file->superblock.shape, box, NULL);
 	rc = sp__extents_open(&l->extents, l->file, &cells, l->err);
@@ -48,7 +48,7 @@ static int keep(struct sp__loading *l, const struct sp_cube_box *box)
 	if (!rc && sp__extents_damaged(&l->extents, x))
 		rc = refuse(l, SP_ECORRUPT, "a checksum differs: run check");
 	sp__extents_close(&l->extents);
-	sp__growth_exchange(&l->growth, &l->file->superblock);
+	sp__growth_exchange(&l->growth, l->file);
 	return rc;
 }
 
@@ -56,14 +56,15 @@ static int check_call(const struct sp__loading *l, const char *input,
 		      const struct sp_cube_load_opts *opts)
 {
 	if (l->file->superblock.points)
-		return refuse(l, SP_EUNSUP, "points have no grid: load or put them");
+		return refuse(l, SP_EUNSUP, "points cannot be appended: load or put them");
 	if (l->dim >= l->file->superblock.shape.ndims)
 		return sp__errf(l->err, SP_ESYNTAX, "append", l->file->path, -1,
 				"there is no dimension %u: dimensions are 0 to %u", l->dim,
 				l->file->superblock.shape.ndims - 1);
 	if (opts->format == SP_CUBE_CSV || opts->resume || sp__load_rolled(opts))
-		return refuse(l, SP_ESYNTAX,
-			      "what is appended is raw or .npy, without resuming or rolling up");
+		return refuse(
+			l, SP_ESYNTAX,
+			"an appended input must be raw or .npy, without resuming or rolling up");
 	if (!input &&
 	    (opts->format != SP_CUBE_RAW || opts->ordered || opts->offset || opts->big_endian))
 		return refuse(l, SP_ESYNTAX,
@@ -89,32 +90,39 @@ static int fill_fragment(struct sp__loading *l)
 	return rc ? rc : sp__cube_sync(l->file, l->err);
 }
 
+static void set_loaded(struct sp__loading *l, uint64_t layers)
+{
+	const struct sp__cube_superblock *h = &l->file->superblock;
+
+	sp__cube_set_progress(l->file, h->complete, h->loading, h->load_order, layers);
+}
+
 /* Writes the superblock that names the new fragment, which is on the device. */
 static int write_superblock(struct sp__loading *l)
 {
-	struct sp__cube_superblock *h = &l->file->superblock;
+	const struct sp__cube_superblock *h = &l->file->superblock;
 	int rc;
 
-	sp__growth_exchange(&l->growth, h);
+	sp__growth_exchange(&l->growth, l->file);
 	rc = sp__cube_begin_change(l->file, l->err);
-	sp__growth_exchange(&l->growth, h);
+	sp__growth_exchange(&l->growth, l->file);
 	if (rc)
 		return rc;
 	if (h->complete)
-		h->loaded = h->shape.dims[h->load_order[h->shape.ndims - 1]];
+		set_loaded(l, h->shape.dims[h->load_order[h->shape.ndims - 1]]);
 	return sp__cube_end_change(l->file, l->err);
 }
 
 /* Carries out the growth; after an error all is as before. */
 static int grow(struct sp__loading *l)
 {
-	struct sp__cube_superblock *h = &l->file->superblock;
+	const struct sp__cube_superblock *h = &l->file->superblock;
 	uint64_t loaded = h->loaded;
 	struct sp__cubespace space;
 	int rc = sp__cube_extend(l->file, sp__fragment_end(l->growth.fragment), "append", &space,
 				 l->err);
 
-	sp__growth_exchange(&l->growth, h);
+	sp__growth_exchange(&l->growth, l->file);
 	if (!rc && !h->no_data)
 		rc = fill_fragment(l);
 	if (rc)
@@ -122,8 +130,8 @@ static int grow(struct sp__loading *l)
 	else
 		rc = write_superblock(l);
 	if (rc) {
-		sp__growth_exchange(&l->growth, h);
-		h->loaded = loaded;
+		sp__growth_exchange(&l->growth, l->file);
+		set_loaded(l, loaded);
 	}
 	return rc;
 }
@@ -133,8 +141,8 @@ static int grow(struct sp__loading *l)
  */
 static int release(struct sp__loading *l)
 {
-	struct sp__cube_superblock *h = &l->file->superblock;
-	int rc = sp__cube_superblock_write(h, l->file->fd, l->file->path, l->err);
+	int rc = sp__cube_superblock_write(&l->file->superblock, l->file->cells.first.fd,
+					   l->file->path, l->err);
 
 	for (size_t i = 0; !rc && i < l->growth.fragments.n; i++) {
 		const struct sp__fragment *p = l->growth.fragments.list[i];
@@ -152,16 +160,17 @@ static bool has_space(const struct sp__loading *l)
 	uint64_t end = sp__fragment_end(p) * c->superblock.block_bytes;
 	uint64_t bytes = end - p->table_block * c->superblock.block_bytes;
 
-	for (unsigned i = 0; i < c->superblock.mapping.basic.volumes; i++) {
-		uint64_t max = sp__cube_volume_bytes(c, c->volumes[i]);
+	for (unsigned i = 0; i < c->cells.n; i++) {
+		const struct sp__volume *v = c->cells.volumes[i].volume;
+		uint64_t max = sp__cube_volume_bytes(c, v);
 		struct statvfs fs;
 		struct rlimit limit;
 
 		if (max && max < end)
 			return false;
-		if (!c->volumes[i]->regular)
+		if (!v->regular)
 			continue;
-		if (!fstatvfs(c->volumes[i]->fd, &fs) && fs.f_bavail < bytes / fs.f_frsize + 1)
+		if (!fstatvfs(v->fd, &fs) && fs.f_bavail < bytes / fs.f_frsize + 1)
 			return false;
 		if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < end)
 			return false;
@@ -171,7 +180,7 @@ static bool has_space(const struct sp__loading *l)
 
 int sp__loading_aside(struct sp__loading *l)
 {
-	struct sp__cube_superblock *h = &l->file->superblock;
+	const struct sp__cube_superblock *h = &l->file->superblock;
 	unsigned order[SP_CUBE_DIMS_MAX];
 	int rc = sp__growth_replace(&l->growth, h);
 
@@ -181,11 +190,11 @@ int sp__loading_aside(struct sp__loading *l)
 		l->growth = (struct sp__growth){ 0 };
 		return rc == -ENOMEM ? sp__err(l->err, rc, "load", l->file->path, -1) : 1;
 	}
-	memcpy(h->load_order, l->order, sizeof(order));
+	sp__cube_set_progress(l->file, h->complete, h->loading, l->order, h->loaded);
 	l->keep = keep;
 	rc = grow(l);
 	if (rc)
-		memcpy(h->load_order, order, sizeof(order));
+		sp__cube_set_progress(l->file, h->complete, h->loading, order, h->loaded);
 	else
 		rc = release(l);
 	sp__growth_free(&l->growth);
@@ -199,7 +208,7 @@ int sp__elements_append(struct sp__cubefile *file, unsigned dim, uint64_t count,
 	struct sp__loading l = {
 		.file = file, .stats = stats, .err = err, .dim = dim, .keep = keep, .input.fd = -1
 	};
-	struct sp__cube_superblock *h = &file->superblock;
+	const struct sp__cube_superblock *h = &file->superblock;
 	uint64_t counts[SP_CUBE_DIMS_MAX];
 	int rc = check_call(&l, input, opts);
 

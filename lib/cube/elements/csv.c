@@ -89,6 +89,7 @@ static int load_lines(struct lines *l)
 	struct sp__csvpoints p;
 	int rc = 0;
 
+	sp__cube_begin_phase(l->file, SP_CUBE_PHASE_CELLS, -1, l->csv.file_bytes);
 	while (!rc && !(rc = sp__csvlines_next(&l->csv, &p)))
 		for (size_t at = 0; !rc && at < p.n;) {
 			at += collect(l, &p, at);
@@ -161,6 +162,7 @@ static int check_lines(struct lines *l)
 	struct sp__csvpoints p;
 	int rc = sp__csvlines_keep(&l->csv);
 
+	sp__cube_begin_phase(l->file, SP_CUBE_PHASE_INPUT, -1, l->csv.file_bytes);
 	while (!rc)
 		rc = sp__csvlines_next(&l->csv, &p);
 	return rc < 0 ? rc : sp__csvlines_rewind(&l->csv);

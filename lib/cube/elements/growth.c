@@ -133,7 +133,8 @@ static int unplaceable(const char *path, struct sp_errinfo *err, int rc)
 {
 	if (rc == -ENOSPC)
 		return refuse(path, err, rc,
-			      "the volume does not hold what is appended as the cube is mapped");
+			      "the volume is too small for the appended elements in the mapping of "
+			      "the cube");
 	if (rc == SP_EUNSUP)
 		return refuse(path, err, rc,
 			      "a curve over more than 4 dimensions needs sizes in cells that are "
@@ -182,8 +183,9 @@ int sp__growth_replace(struct sp__growth *g, const struct sp__cube_superblock *h
 	return rc ? rc : possible(g, h) ? 0 : -ERANGE;
 }
 
-void sp__growth_exchange(struct sp__growth *g, struct sp__cube_superblock *h)
+void sp__growth_exchange(struct sp__growth *g, struct sp__cubefile *c)
 {
+	struct sp__cube_superblock *h = &c->superblock;
 	struct sp__fragments fragments = h->fragments;
 	uint64_t size = h->shape.dims[g->dim], cells[SP_CUBE_DIMS_MAX];
 

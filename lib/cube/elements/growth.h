@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cube/file/superblock.h"
+#include "cube/file/file.h"
 
 /* The members of a superblock that an append changes: new ones, or, once exchanged, old ones. */
 struct sp__growth {
@@ -31,6 +31,6 @@ SP_MUST_CHECK int sp__growth_plan(struct sp__growth *g, const struct sp__cube_su
  */
 SP_MUST_CHECK int sp__growth_replace(struct sp__growth *g, const struct sp__cube_superblock *h);
 /* Exchanges these members with those of a superblock. */
-void sp__growth_exchange(struct sp__growth *g, struct sp__cube_superblock *h);
+void sp__growth_exchange(struct sp__growth *g, struct sp__cubefile *c);
 /* Frees the fragments that the superblock does not have. */
 void sp__growth_free(struct sp__growth *g);

@@ -15,23 +15,23 @@
 #include "cube/elements/elements.h"
 #include "cube/elements/loading.h"
 
-static void set_state(struct sp__cube_superblock *h, enum sp__cube_loading loading,
-		      const unsigned *order, uint64_t layers)
+/* Writes what a load has done.  The last state, of a complete cube, ends the change. */
+static int write_state(struct sp__cubefile *c, enum sp__cube_loading loading, const unsigned *order,
+		       uint64_t layers, struct sp_errinfo *err)
 {
-	h->complete = loading == SP__LOADING_NONE;
-	h->marking &= !h->complete;
-	h->loading = loading;
-	h->loaded = layers;
-	memcpy(h->load_order, order, sizeof(h->load_order));
+	const bool complete = loading == SP__LOADING_NONE;
+
+	sp__cube_set_progress(c, complete, loading, order, layers);
+	return complete
+		       ? sp__cube_end_change(c, err)
+		       : sp__cube_superblock_write(&c->superblock, c->cells.first.fd, c->path, err);
 }
 
 int sp__load_begin(struct sp__cubefile *c, enum sp__cube_loading loading, const unsigned *order,
 		   uint64_t layers, struct sp_errinfo *err)
 {
-	int rc;
+	int rc = write_state(c, loading, order, layers, err);
 
-	set_state(&c->superblock, loading, order, layers);
-	rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
 	return rc ? rc : sp__cube_begin_change(c, err);
 }
 
@@ -40,8 +40,7 @@ int sp__load_note(struct sp__cubefile *c, enum sp__cube_loading loading, const u
 {
 	int rc = sp__cube_sync(c, err);
 
-	set_state(&c->superblock, loading, order, layers);
-	return rc ? rc : sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
+	return rc ? rc : write_state(c, loading, order, layers, err);
 }
 
 static int note_progress(struct sp__loading *l, uint64_t layer)
@@ -63,7 +62,7 @@ static int find_first(struct sp__loading *l, bool resume, uint64_t *first)
 		*first -= *first % sp__cube_superblock_unit(h, slowest);
 	if (*first && memcmp(h->load_order, l->order, h->shape.ndims * sizeof(*l->order)))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
-				"the order differs from that of the load to go on with");
+				"the order differs from that of the interrupted load");
 	return l->input.seekable ? 0
 				 : sp__loadinput_skip(&l->input, *first * l->input.pitch[slowest]);
 }
@@ -80,7 +79,7 @@ static int begin(struct sp__loading *l)
 	for (size_t i = 0; !rc && !l->layer && i < h->fragments.n; i++) {
 		const struct sp__fragment *p = h->fragments.list[i];
 
-		rc = sp__write_zeros(l->file->fd, p->table_block * h->block_bytes,
+		rc = sp__write_zeros(l->file->cells.first.fd, p->table_block * h->block_bytes,
 				     sp__extents_table_end(h, p) * h->block_bytes, l->file->path,
 				     l->err);
 	}
@@ -112,7 +111,7 @@ static int load_in_place(struct sp__loading *l, bool resume)
 /* A complete cube has no load to continue: with resume, all is loaded. */
 static int run_load(struct sp__loading *l, const char *name, const struct sp_cube_load_opts *opts)
 {
-	struct sp__cube_superblock *h = &l->file->superblock;
+	const struct sp__cube_superblock *h = &l->file->superblock;
 	int rc;
 
 	if (sp__load_rolled(opts))

@@ -236,6 +236,22 @@ static bool all_slabs(const struct sp__loading *l, uint64_t first, struct sp_cub
 	return first <= slabs->hi[last];
 }
 
+/* Begins the phase that writes the cells of slabs. */
+static void begin_phase(const struct sp__loading *l, const struct sp_cube_box *slabs)
+{
+	const struct sp_cube_shape *s = &l->file->superblock.shape;
+	struct sp_cube_box box = { 0 }, cells;
+
+	for (unsigned i = 0; i < s->ndims; i++) {
+		box.lo[l->order[i]] = slabs->lo[i];
+		box.hi[l->order[i]] = slabs->hi[i];
+		box.stride[i] = 1;
+	}
+	cells = sp__cube_cells(s, &box);
+	sp__cube_begin_phase(l->file, SP_CUBE_PHASE_CELLS, SP__OP_WRITE,
+			     sp__box_cells(&cells, s->ndims) * l->file->cell_bytes);
+}
+
 /* Loads all slabs, along the fastest dimension of the input first. */
 int sp__loading_slabs(struct sp__loading *l, uint64_t first)
 {
@@ -249,6 +265,7 @@ int sp__loading_slabs(struct sp__loading *l, uint64_t first)
 	l->layer = first;
 	if (!more)
 		return 0;
+	begin_phase(l, &slabs);
 	memcpy(at, slabs.lo, sizeof(at));
 	set_slab(l, at, l->buffer[0], &slab[0]);
 	begin_reading(l, &slab[0]);

@@ -10,7 +10,7 @@
 #include "cube/elements/growth.h"
 #include "cube/input/input.h"
 #include "cube/mapping/tiles.h"
-#include "cube/file/transfers.h"
+#include "cube/file/transfer.h"
 
 /* Elements that are loaded together. */
 struct sp__loadslab {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "cube/elements/change.h"
-#include "cube/file/transfers.h"
+#include "cube/file/transfer.h"
 
 #define SP__POINTMERGE_BUCKETS 64u
 
@@ -21,18 +21,19 @@ struct sp__pointmerge_bucket {
 struct sp__pointmerge {
 	struct sp__cubefile *file;
 	struct sp_errinfo *err;
-	bool sum, repeatable, again; /* as in struct sp__change */
+	bool sum, repeatable, again; /* see struct sp__change */
 	struct sp__transfers transfers;
 	unsigned n; /* buckets */
 	struct sp__pointmerge_bucket *buckets;
-	/* Of one call: */
+	/* Set for one call: */
 	bool filling; /* extents that were never written, instead of points */
 	struct sp__point *points, *sorted;
 	size_t npoints;
 	const uint8_t *values;
 	unsigned used;				    /* buckets */
 	uint64_t splitters[SP__POINTMERGE_BUCKETS]; /* first blocks of buckets 1, 2, ... */
-	size_t (*starts)[SP__POINTMERGE_BUCKETS];   /* of each bucket in `sorted`, per chunk */
+	size_t (*starts)
+		[SP__POINTMERGE_BUCKETS]; /* first point of each bucket in `sorted`, per chunk */
 };
 
 /* Returns the bytes of memory per point, with the point itself. */

@@ -16,7 +16,7 @@
 #include "cube/elements/elements.h"
 #include "cube/file/extents.h"
 #include "cube/mapping/tiles.h"
-#include "cube/file/transfers.h"
+#include "cube/file/transfer.h"
 #include "run/charge.h"
 
 /*
@@ -234,9 +234,13 @@ static int run_query(struct query *q, const struct sp_cube_box *box)
 {
 	struct sp__cubefile *c = q->file;
 	struct sp_cube_box tight = tightened(box, c->superblock.shape.ndims);
+	struct sp_cube_box cells = sp__cube_cells(&c->superblock.shape, &tight);
 	int rc = open_query(q, &tight);
 
 	if (!rc) {
+		sp__cube_begin_phase(c, SP_CUBE_PHASE_CELLS, SP__OP_READ,
+				     sp__box_cells(&cells, c->superblock.shape.ndims) *
+					     c->cell_bytes);
 		rc = sp__transfers_open(&q->transfers, c, q->stats, q->err);
 		if (!rc)
 			rc = read_box(q, &tight, c->superblock.shape.ndims - 1);

@@ -21,7 +21,7 @@ struct writing {
 	struct sp_errinfo *err;
 	const struct sp_cube_box *box;
 	const uint8_t *elements;
-	uint64_t x[SP_CUBE_DIMS_MAX]; /* of the next element */
+	uint64_t x[SP_CUBE_DIMS_MAX]; /* coordinates of the next element */
 	uint64_t next, total;	      /* elements */
 	struct sp__point *points;
 	size_t capacity;
@@ -95,15 +95,12 @@ static int write_batches(struct writing *w, struct sp_cube_stats *stats)
 /* Writes the state before, when all cells are on the device. */
 static int restore(struct writing *w, const struct before *before)
 {
-	struct sp__cube_superblock *h = &w->file->superblock;
 	int rc = sp__cube_sync(w->file, w->err);
 
 	if (rc)
 		return rc;
-	h->complete = before->complete;
-	h->loading = SP__LOADING_NONE;
-	h->loaded = before->loaded;
-	memcpy(h->load_order, before->order, sizeof(h->load_order));
+	sp__cube_set_progress(w->file, before->complete, SP__LOADING_NONE, before->order,
+			      before->loaded);
 	return sp__cube_end_change(w->file, w->err);
 }
 

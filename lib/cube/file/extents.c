@@ -135,7 +135,7 @@ static int move_rows(struct sp__extents *e, const struct sp__fragment *p,
 	do {
 		uint64_t offset = entry_offset(h, p, x);
 
-		rc = sp__extents_move(e->file->fd, write, &e->known[entry(e, x)],
+		rc = sp__extents_move(e->file->cells.first.fd, write, &e->known[entry(e, x)],
 				      width * sizeof(*e->known), offset);
 		if (rc)
 			return sp__err(err, rc, write ? "write" : "read", e->file->path,

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks the parameters of a call against an open cube, and marks and syncs its volumes.
+ * Checks the parameters of a call against an open cube, and marks its volumes.
  */
+#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/file/file.h"
 #include "cube/file/volumes.h"
-#include "datafile/lock.h"
-#include "datafile/volumes.h"
-#include "io/volume.h"
 #include "run/memory.h"
 
 const char *sp__cube_unfinished(const struct sp__cube_superblock *h)
@@ -65,11 +62,16 @@ int sp__cube_check_box(const struct sp__cubefile *c, const struct sp_cube_box *b
 		       struct sp_errinfo *err)
 {
 	for (unsigned i = 0; i < c->superblock.shape.ndims; i++) {
-		if (b->hi[i] >= c->superblock.shape.dims[i])
+		const unsigned long long size = c->superblock.shape.dims[i];
+
+		if (b->lo[i] >= size)
 			return sp__errf(err, -ERANGE, "read", c->path, -1,
 					"coordinate %llu of dimension %u is not below %llu",
-					(unsigned long long)b->hi[i], i,
-					(unsigned long long)c->superblock.shape.dims[i]);
+					(unsigned long long)b->lo[i], i, size);
+		if (b->hi[i] >= size)
+			return sp__errf(err, -ERANGE, "read", c->path, -1,
+					"the box ends behind the %llu elements of dimension %u",
+					size, i);
 		if (b->lo[i] > b->hi[i] || !b->stride[i])
 			return sp__errf(err, SP_ESYNTAX, "read", c->path, -1,
 					"the box has no elements along dimension %u", i);
@@ -95,43 +97,37 @@ struct sp_cube_box sp__cube_cells(const struct sp_cube_shape *s, const struct sp
 int sp__cube_check_input(const struct sp__cubefile *c, int fd, const char *name,
 			 struct sp_errinfo *err)
 {
-	struct stat own, input;
+	struct stat input;
 
-	for (unsigned i = 0; i < c->superblock.mapping.basic.volumes; i++) {
-		if (fstat(c->volumes[i]->fd, &own) || fstat(fd, &input))
-			return sp__err(err, -errno, "stat", name, -1);
-		if (S_ISDIR(input.st_mode))
-			return sp__err(err, -EISDIR, "read", name, -1);
-		if (sp__file_same(&own, &input))
-			return sp__errf(err, SP_EUNSUP, "load", name, -1,
-					"the input is the cube itself");
-	}
-	return 0;
+	if (fstat(fd, &input))
+		return sp__err(err, -errno, "stat", name, -1);
+	if (S_ISDIR(input.st_mode))
+		return sp__err(err, -EISDIR, "read", name, -1);
+	return sp__cellfile_has(&c->cells, &input)
+		       ? sp__errf(err, SP_EUNSUP, "load", name, -1, "the input is the cube itself")
+		       : 0;
 }
 
 void sp__cube_hollow(struct sp__cubefile *c, bool hollow)
 {
-	for (unsigned i = 0; i < c->superblock.mapping.basic.volumes; i++)
-		c->volumes[i]->hollow = hollow;
+	for (unsigned i = 0; i < c->cells.n; i++)
+		c->cells.volumes[i].volume->hollow = hollow;
 }
 
 int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	struct sp__cube_superblock *h = &c->superblock;
-	unsigned n = h->mapping.basic.volumes;
 	int rc = 0;
 
-	if ((!h->log_bytes && !h->points) || h->no_data || n == 1)
+	if ((!h->log_bytes && !h->points) || h->no_data || c->cells.n == 1)
 		return 0;
 	if (!h->marking) {
 		h->marking = sp__volume_marking(h->generation);
 		rc = sp__state_draw(&h->generation);
 		rc = rc ? sp__err(err, rc, "getrandom", c->path, -1)
-			: sp__cube_superblock_write(h, c->fd, c->path, err);
+			: sp__cube_superblock_write(h, c->cells.first.fd, c->path, err);
 	}
-	for (unsigned i = 1; !rc && i < n; i++)
-		rc = sp__cube_volume_mark(h, i, c->volumes[i]->fd, c->volumes[i]->name, err);
-	return rc;
+	return rc ? rc : sp__cube_volumes_mark(c, err);
 }
 
 int sp__cube_end_change(struct sp__cubefile *c, struct sp_errinfo *err)
@@ -140,17 +136,20 @@ int sp__cube_end_change(struct sp__cubefile *c, struct sp_errinfo *err)
 	int rc;
 
 	c->superblock.marking = 0;
-	rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
+	rc = sp__cube_superblock_write(&c->superblock, c->cells.first.fd, c->path, err);
 	c->superblock.marking = rc ? marking : 0;
 	return rc;
 }
 
-int sp__cube_sync(const struct sp__cubefile *c, struct sp_errinfo *err)
+void sp__cube_set_progress(struct sp__cubefile *c, bool complete, enum sp__cube_loading loading,
+			   const unsigned *order, uint64_t layers)
 {
-	for (unsigned i = 0; i < c->superblock.mapping.basic.volumes; i++)
-		if (fdatasync(c->volumes[i]->fd))
-			return sp__err(err, -errno, "write", c->volumes[i]->name, -1);
-	return 0;
+	struct sp__cube_superblock *h = &c->superblock;
+
+	h->complete = complete;
+	h->loading = loading;
+	h->loaded = layers;
+	memmove(h->load_order, order, sizeof(h->load_order)); /* it can be the same one */
 }
 
 bool sp__load_rolled(const struct sp_cube_load_opts *opts)

@@ -2,40 +2,37 @@
 /*
  * The open file of a cube, with its further volumes.  All inner rooms above this one share it.
  *
- * Only this room opens and closes the file (open.c) and writes to opts, path, fd, env, drive, array
- * and pending.  Rooms above it write to superblock only, within one call and under the exclusive
- * lock; elements/ and points/ change it, and also write it to the file.
- * *
+ * Only this room opens and closes the files (open.c) and writes to opts, cells, path, env and
+ * pending.  Rooms above it write to superblock only, within one call and under the exclusive lock;
+ * elements/ and points/ change it, and also write it to the file.
+ *
  * Thread rule: one thread at a time.
  */
 #pragma once
 
-#include <sys/stat.h>
+#include "cells/cellfile.h"
 #include "cube/file/pointset.h"
-#include "run/env.h"
+#include "obs/progress.h"
 
 /* The extent of an interrupted put, as it must become (cube/file/putlog.h). */
 struct sp__pending {
-	uint64_t block, x[SP_CUBE_DIMS_MAX]; /* of its first cell */
+	uint64_t block, x[SP_CUBE_DIMS_MAX]; /* location of its first cell */
 	uint32_t sum;
 	void *record;
 	uint8_t *extent; /* in record; NULL: no put was interrupted */
 };
 
 struct sp__cubefile {
-	struct sp_cube_opts opts; /* run.volume: the one in use */
-	char *path;
+	struct sp_cube_opts opts;  /* run.volume: the one in use */
+	struct sp__cellfile cells; /* first.fd: -1: a planned cube has no file */
+	const char *path;	   /* path of the first volume */
 	struct sp__cube_superblock superblock;
 	struct sp__pending pending;
 	uint64_t cell_bytes;
 	uint64_t progress_bytes; /* loaded between two writes of the progress */
 	struct sp__env env;
-	int fd;		   /* for superblock, checksums and log */
-	bool busy;	   /* a writer had the lock when it was opened to describe it */
-	const char *drive; /* the simulated device of each volume; NULL: none */
-	char *array;	   /* several simulated devices as one array */
-	struct sp__volume
-		*volumes[SP_CUBE_VOLUMES_MAX]; /* for cells; with descriptors of their own */
+	struct sp__progress_phase progress;
+	int counted; /* transfers with this enum sp__op add their cells; -1: none */
 };
 
 /*
@@ -58,17 +55,6 @@ SP_MUST_CHECK int sp__cubefile_open_planned(struct sp__cubefile *c,
 int sp__cubefile_close(struct sp__cubefile *c);
 
 /*
- * Opens c->fd and locks the cube: for writing until it is closed, otherwise until
- * sp__cube_end_reading().
- * Returns 0; SP_ESTATE, with the reason in err, if it is in use; or -errno, as -EINTR, without.
- */
-SP_MUST_CHECK int sp__cube_open_locked(struct sp__cubefile *c, int flags, struct sp_errinfo *err);
-/*
- * Returns 0; or SP_ESTATE if fd is not a descriptor of the file with the superblock, since another
- * file has got its name.
- */
-SP_MUST_CHECK int sp__cube_check_same(const struct sp__cubefile *c, int fd, struct sp_errinfo *err);
-/*
  * Begins and ends a read of cells.  Unless the cube is open to write, the read shares the lock, and
  * the log of puts is read.  Returns 0; or SP_ESTATE if a writer has the cube, or has changed it
  * since it was opened.
@@ -80,10 +66,28 @@ SP_MUST_CHECK int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinf
 /* Writes the superblock when the change has ended; the generation is then final. */
 SP_MUST_CHECK int sp__cube_end_change(struct sp__cubefile *c, struct sp_errinfo *err);
 
+/*
+ * Begins a phase of the progress that is reported to the caller of the library.
+ * counted: transfers that add their cells, an enum sp__op; -1: the caller adds other bytes.
+ */
+static inline void sp__cube_begin_phase(struct sp__cubefile *c, enum sp_cube_phase phase,
+					int counted, uint64_t total_bytes)
+{
+	c->counted = counted;
+	sp__progress_begin(&c->progress, (int)phase, total_bytes);
+}
+
+/* Sets what is loaded: layers along the slowest dimension of this order; the caller writes it. */
+void sp__cube_set_progress(struct sp__cubefile *c, bool complete, enum sp__cube_loading loading,
+			   const unsigned *order, uint64_t layers);
+
 /* Sets whether requests of a simulated volume move no bytes. */
 void sp__cube_hollow(struct sp__cubefile *c, bool hollow);
 /* Waits until the cells that were written are on their devices. */
-SP_MUST_CHECK int sp__cube_sync(const struct sp__cubefile *c, struct sp_errinfo *err);
+static inline int sp__cube_sync(const struct sp__cubefile *c, struct sp_errinfo *err)
+{
+	return sp__cellfile_sync(&c->cells, 0, err);
+}
 /* Returns the number of threads for work on a cube: 1 on a simulated device. */
 unsigned sp__cube_threads(const struct sp__cubefile *c);
 /* Returns the bytes of memory for one slab of a query or a load, without the I/O buffers. */

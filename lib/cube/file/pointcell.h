@@ -13,7 +13,7 @@
 #include "cube/file/pointset.h"
 
 struct sp__pointcell {
-	uint64_t checksum; /* of the rest of the header and the points */
+	uint64_t checksum; /* checksum of the rest of the header and the points */
 	uint64_t home;	   /* the block of the first cell of the chain */
 	uint64_t next;	   /* block of an overflow cell; 0: none */
 	uint32_t count;	   /* points in this cell */

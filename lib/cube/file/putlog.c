@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "datafile/journal.h"
 #include "base/whole.h"
+#include "cells/journal.h"
 #include "cube/file/putlog.h"
 
 #define RECORD 1	/* the only type */
-#define HEAD_BYTES 4096 /* of the journal and the members below, rounded up */
+#define HEAD_BYTES 4096 /* size of the journal's header and the members below, rounded up */
 
 /* Before the extent: little-endian. */
 struct members {
-	uint64_t number; /* of the superblock */
+	uint64_t number; /* number of the superblock's state */
 	uint64_t block;
 	uint64_t sum;
 };
@@ -33,7 +33,7 @@ static uint64_t extent_bytes(const struct sp__cubefile *c)
 
 static struct sp__journal journal_of(const struct sp__cubefile *c, struct sp_errinfo *err)
 {
-	return (struct sp__journal){ .fd = c->fd,
+	return (struct sp__journal){ .fd = c->cells.first.fd,
 				     .name = c->path,
 				     .end = c->superblock.log_offset,
 				     .limit = c->superblock.log_offset + c->superblock.log_bytes,
@@ -58,7 +58,7 @@ int sp__putlog_write(const struct sp__cubefile *c, uint64_t block, uint32_t sum,
 int sp__putlog_erase(const struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	static const uint8_t zeros[512];
-	int rc = sp__write_whole(c->fd, zeros, sizeof(zeros), c->superblock.log_offset);
+	int rc = sp__write_whole(c->cells.first.fd, zeros, sizeof(zeros), c->superblock.log_offset);
 
 	return rc ? sp__err(err, rc, "write", c->path, (long long)c->superblock.log_offset) : 0;
 }
@@ -96,7 +96,7 @@ int sp__putlog_read(struct sp__cubefile *c, struct sp_errinfo *err)
 	int rc;
 
 	sp__putlog_forget(c);
-	if (!c->superblock.log_bytes || c->superblock.no_data || c->fd < 0)
+	if (!c->superblock.log_bytes || c->superblock.no_data || c->cells.first.fd < 0)
 		return 0;
 	rc = sp__journal_next(&j, &rec);
 	if (rc <= 0)

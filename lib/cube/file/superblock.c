@@ -8,7 +8,22 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/file/superblock.h"
-#include "cube/mapping/zones.h"
+#include "place/zones.h"
+
+static uint8_t *encode(const void *state, size_t *bytes)
+{
+	return sp__cube_superblock_encode(state, bytes);
+}
+
+static int decode(void *state, const uint8_t *data, size_t bytes, const char **reason)
+{
+	return sp__cube_superblock_decode(state, data, bytes, reason);
+}
+
+static void release(void *state)
+{
+	sp__cube_superblock_free(state);
+}
 
 static const struct sp__superblock_format format = {
 	.magic = "SPCUBE\r\n",
@@ -16,6 +31,10 @@ static const struct sp__superblock_format format = {
 	.max_version = SP__CUBE_VERSION_ROUNDS + SP__CUBE_VERSION_BUILT,
 	.foreign = "is not a cube; mmap-cube create makes one",
 	.other_version = "is a cube of another version of Spindle",
+	.state_bytes = sizeof(struct sp__cube_superblock),
+	.encode = encode,
+	.decode = decode,
+	.release = release,
 };
 
 static void fragment(struct sp__coder *c, unsigned n, struct sp__fragment *p)
@@ -84,9 +103,9 @@ static void pointset(struct sp__coder *c, struct sp__cube_pointset *p, bool buil
 
 /* The members that only some versions have. */
 struct extras {
-	bool rounds; /* of zones */
-	bool log;    /* of puts */
-	bool built;  /* of points: the underflow bound, and the generation of volumes */
+	bool rounds; /* zones have rounds */
+	bool log;    /* there is a log of puts */
+	bool built;  /* points have an underflow bound and a generation of volumes */
 };
 
 static struct extras extras_of(const struct sp__cube_superblock *h)
@@ -225,43 +244,19 @@ static uint64_t max_bytes(const struct sp__cube_superblock *h)
 	return h->log_bytes ? sp__min(slot, h->log_offset - slot) : slot;
 }
 
-static uint8_t *encode(const void *state, size_t *bytes)
-{
-	return sp__cube_superblock_encode(state, bytes);
-}
-
 int sp__cube_superblock_write(struct sp__cube_superblock *h, int fd, const char *path,
 			      struct sp_errinfo *err)
 {
-	int rc = sp__superblocks_write(&h->slots, fd, max_bytes(h), encode, h);
-
-	return rc ? sp__err(err, rc, "write", path, rc == -ENOMEM ? -1 : 0) : 0;
-}
-
-static int decode(void *both, unsigned slot, const uint8_t *data, size_t bytes, const char **reason)
-{
-	return sp__cube_superblock_decode((struct sp__cube_superblock *)both + slot, data, bytes,
-					  reason);
+	return sp__superblocks_write(h, &format, fd, max_bytes(h), path, err);
 }
 
 int sp__cube_superblock_read(struct sp__cube_superblock *h, int fd, const char *path,
 			     struct sp_errinfo *err)
 {
-	struct sp__cube_superblock both[2] = { 0 };
-	struct sp__superblocks slots = { 0 };
-	const char *reason;
-	int rc = sp__superblocks_read(&slots, fd, &format, decode, both, &reason);
+	int rc = sp__superblocks_read(h, &format, fd, path, err);
 
-	*h = (struct sp__cube_superblock){ 0 };
-	if (rc >= 0) {
-		*h = both[rc];
-		h->slots = slots;
-		both[rc] = (struct sp__cube_superblock){ 0 };
-	}
-	sp__cube_superblock_free(&both[0]);
-	sp__cube_superblock_free(&both[1]);
-	if (rc < 0)
-		return sp__errf(err, rc, "open", path, -1, "%s", rc > -4096 ? "" : reason);
+	if (rc)
+		return rc;
 	rc = sp__cube_superblock_settle(h);
 	if (!rc)
 		return 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The superblock of a cube: all its properties, and their format (spindle-cube(5)).  The file
- * begins with two slots for it (datafile/superblocks.h).
+ * begins with two slots for it (cells/superblocks.h).
  */
 #pragma once
 
+#include <spindle/cube.h>
+#include "cells/superblocks.h"
 #include "cube/mapping/fragments.h"
-#include "datafile/superblocks.h"
 
 #define SP__CUBE_VERSION 2
 #define SP__CUBE_VERSION_ROUNDS 3 /* with zones of rounds */
@@ -36,11 +37,11 @@ struct sp__cube_pointset {
 	uint64_t directory_block; /* regions, then leaves */
 	uint64_t nregions, nleaves;
 	uint64_t regions_sum, leaves_sum; /* checksums */
-	uint64_t outside_block;		  /* of the cell outside of all others */
-	uint64_t leaf_block;		  /* of the first leaf, after all regions */
-	uint64_t overflow_block;	  /* of the first overflow cell */
+	uint64_t outside_block;		  /* block of the cell outside of all others */
+	uint64_t leaf_block;		  /* block of the first leaf, after all regions */
+	uint64_t overflow_block;	  /* block of the first overflow cell */
 	uint64_t overflow_cells;
-	uint64_t full; /* of them, those that it had when it was built: of points at one position */
+	uint64_t full; /* overflow cells of the build, for points at one position */
 	bool outside;  /* the cell outside has points */
 };
 
@@ -50,21 +51,21 @@ struct sp__cube_superblock {
 	enum sp__cube_loading loading;
 	struct sp_cube_shape shape;
 	uint32_t block_bytes, cell_blocks;
-	uint32_t extent_cells; /* of a row along dimension 0 that share a checksum */
+	uint32_t extent_cells; /* cells of a row along dimension 0 that share a checksum */
 	uint64_t loaded;       /* layers along the slowest dimension of the load, */
 	unsigned load_order[SP_CUBE_DIMS_MAX]; /* whose order this is */
-	struct sp__mapping mapping; /* of a new cube; of others, how each fragment is mapped */
+	struct sp__mapping mapping;	       /* new cube only: then each fragment has its own */
 	struct sp__fragments fragments;
-	uint64_t id;			    /* of the cube, in the headers of further volumes */
+	uint64_t id; /* identifier of the cube, in the headers of further volumes */
 	char *volumes[SP_CUBE_VOLUMES_MAX]; /* their names; NULL: the first's and the number */
 	bool points; /* no fragments, tiles are 1; of the mapping kind, order and zones count */
 	struct sp__cube_pointset pointset;
-	uint64_t log_offset; /* of the log of puts (cube/file/putlog.h), in bytes */
+	uint64_t log_offset; /* offset of the log of puts (cube/file/putlog.h), in bytes */
 	uint64_t log_bytes;  /* its size; 0: none, as in cubes of old versions */
 	/*
 	 * A random number that each change of cells draws, also in the headers of further volumes.
 	 * marking: these headers can have the number before, since the last change was interrupted
-	 * (datafile/volumes.h).
+	 * (cells/volumes.h).
 	 */
 	uint64_t generation, marking;
 	uint8_t *fill;

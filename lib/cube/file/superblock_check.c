@@ -7,10 +7,10 @@
  */
 #include <string.h>
 #include "cube/file/extents.h"
-#include "cube/file/superblock.h"
-#include "cube/mapping/zones.h"
 #include "cube/file/pointset.h"
 #include "cube/file/putlog.h"
+#include "cube/file/superblock.h"
+#include "place/zones.h"
 
 #define LINEAR_UNIT 4096 /* bytes: alignment of direct requests of most devices */
 #define BYTES_MAX (UINT64_C(1) << 62)

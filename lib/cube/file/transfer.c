@@ -1,15 +1,116 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Moves the cells of boxes.  A walk of each volume gives the cells on it as runs of blocks, which
- * the lane of the volume makes requests of (datafile/lanes.h).
+ * the lane of the volume makes requests of (cells/lanes.h).
  *
  * Reads pass over gaps up to the blocks that pass under the head during the shortest positioning,
  * the aim of hops, if the tracks are known; else up to GAP_BYTES.  Writes pass over no gap.
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/minmax.h"
+#include "base/task.h"
 #include "cube/file/putlog.h"
 #include "cube/file/transfer.h"
+#include "cube/mapping/boxcut.h"
+
+/*
+ * Cuts boxes of cells into items and deals them to transfers.  There are several
+ * items per thread, since items take different times.
+ */
+
+#define ITEM_BYTES (UINT64_C(256) << 10) /* minimum of an item, and of the memory of a transfer */
+#define ITEMS_EACH 4			 /* items per thread */
+
+/* Returns the most transfers that can be of use: 1 if requests must stay in the mapping's order. */
+static uint64_t max_share(const struct sp__cubefile *file)
+{
+	uint64_t max = sp__min(sp__transfer_depth(file), SP__DEAL_MAX);
+
+	if (file->superblock.mapping.multimap.nzones)
+		return 1;
+	max = sp__min(max, sp__transfer_memory(file) / ITEM_BYTES);
+	return sp__max(sp__min(max, sp__cube_threads(file)), 1);
+}
+
+int sp__transfers_open(struct sp__transfers *ts, struct sp__cubefile *file,
+		       struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	*ts = (struct sp__transfers){ .file = file,
+				      .stats = stats,
+				      .share = (unsigned)max_share(file),
+				      .begin_ns = sp__env_now_ns(&file->env) };
+	ts->list = calloc(ts->share, sizeof(*ts->list));
+	if (!ts->list)
+		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	ts->n = 1;
+	return sp__transfer_open_share(&ts->list[0], ts->share, file, stats, err);
+}
+
+unsigned sp__transfers_for(struct sp__transfers *ts, uint64_t items)
+{
+	while (ts->n < sp__min(ts->share, items)) {
+		if (sp__transfer_open_share(&ts->list[ts->n], ts->share, ts->file, ts->stats,
+					    NULL)) {
+			sp__transfer_close(&ts->list[ts->n]);
+			ts->share = ts->n;
+			break;
+		}
+		ts->n++;
+	}
+	return ts->n;
+}
+
+struct sp__transfer *sp__transfers_of(struct sp__transfers *ts, unsigned worker,
+				      struct sp_errinfo *err)
+{
+	ts->list[worker].lanes.opts.err = err;
+	return &ts->list[worker];
+}
+
+struct moving {
+	struct sp__transfers *transfers;
+	enum sp__op op;
+	sp__cell_fn fn;
+	void *arg;
+	struct sp__boxcut cut;
+};
+
+static int move_item(void *arg, unsigned worker, uint64_t item, struct sp_errinfo *err)
+{
+	struct moving *m = arg;
+	struct sp_cube_box box = sp__boxcut_item(&m->cut, item);
+
+	return sp__transfer_box(sp__transfers_of(m->transfers, worker, err), m->op, &box, m->fn,
+				m->arg);
+}
+
+int sp__transfers_box(struct sp__transfers *ts, enum sp__op op, const struct sp_cube_box *cells,
+		      sp__cell_fn fn, void *arg, struct sp_errinfo *err)
+{
+	unsigned ndims = ts->file->superblock.shape.ndims;
+	struct moving m = { .transfers = ts, .op = op, .fn = fn, .arg = arg };
+	uint64_t items = sp__box_cells(cells, ndims) * ts->file->cell_bytes / ITEM_BYTES;
+
+	items = sp__max(sp__min(items, ts->share > 1 ? ts->share * ITEMS_EACH : 1), 1);
+	items = sp__boxcut_init(&m.cut, cells, ndims, ts->file->superblock.extent_cells, items);
+	return sp__deal(sp__transfers_for(ts, items), items, move_item, &m, err);
+}
+
+void sp__transfers_close(struct sp__transfers *ts)
+{
+	double before, passed;
+
+	if (!ts->file)
+		return;
+	before = ts->stats->transfer_s;
+	passed = (double)(sp__env_now_ns(&ts->file->env) - ts->begin_ns) * 1e-9;
+	for (unsigned i = 0; i < ts->n; i++)
+		sp__transfer_close(&ts->list[i]);
+	ts->stats->transfer_s = before + passed;
+	free(ts->list);
+	*ts = (struct sp__transfers){ 0 };
+}
 
 #define DEPTH 16
 #define GAP_BYTES (UINT64_C(64) << 10)
@@ -41,12 +142,24 @@ static uint8_t *cell_of(const struct sp__transfer *t, const uint64_t *x, uint8_t
 		       : cell;
 }
 
+/* Adds the cells of a request to the progress. */
+static void count_cells(struct sp__cubefile *file, const struct sp__lanerequest *q)
+{
+	uint64_t cells = 0;
+
+	for (unsigned i = 0; i < q->nruns; i++)
+		cells += q->runs[i].cells;
+	sp__progress_add(&file->progress, cells * file->cell_bytes);
+}
+
 static void each_cell(void *arg, const struct sp__lanerequest *q)
 {
 	struct sp__transfer *t = arg;
 	const struct sp__cube_superblock *h = &t->file->superblock;
 	uint64_t first = q->runs[0].block, x[SP_CUBE_DIMS_MAX];
 
+	if (t->file->counted == (int)t->lanes.op)
+		count_cells(t->file, q);
 	for (unsigned i = 0; t->fn && i < q->nruns; i++) {
 		const struct sp__fragment *fragment =
 			h->points ? NULL : sp__fragments_of(&h->fragments, q->runs[i].block);
@@ -108,7 +221,7 @@ int sp__transfer_open_share(struct sp__transfer *t, unsigned share, struct sp__c
 
 		lane->fill = walk;
 		lane->source = &t->walks[v];
-		lane->volume = file->volumes[v];
+		lane->volume = file->cells.volumes[v].volume;
 		lane->begin_block = v * h->mapping.basic.volume_blocks;
 	}
 	return rc;

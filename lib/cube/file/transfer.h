@@ -4,8 +4,17 @@
  */
 #pragma once
 
+#include "base/task.h"
+#include "cells/lanes.h"
 #include "cube/file/file.h"
-#include "datafile/lanes.h"
+
+/*
+ * Divides the cells of one query or load among threads, each with a transfer of its own.
+ *
+ * The transfers share the depth and the memory of one.  There is one only if the order of requests
+ * matters, on a simulated device and on a drive whose tracks are known, or if little memory or
+ * depth is left for more.
+ */
 
 /*
  * Takes a cell that was read, or fills one that is to be written, at coordinates x; in a dataset of
@@ -20,13 +29,13 @@ struct sp__transfer {
 	void *arg;
 	struct sp__runlanes lanes;  /* one of each volume */
 	struct sp__fragwalk *walks; /* their sources */
-	uint64_t cells; /* that were moved; the statistics are changed on closing only */
+	uint64_t cells; /* cells that were moved; the statistics are changed on closing only */
 	uint64_t charged_bytes, begin_ns;
 };
 
 /* Returns the longest gap that a read passes over, in blocks. */
 uint64_t sp__transfer_gap(const struct sp__cube_superblock *h, bool no_coalesce);
-#define SP__TRANSFER_BYTES (UINT64_C(1) << 20) /* of the longest request, unless it is given */
+#define SP__TRANSFER_BYTES (UINT64_C(1) << 20) /* default size of the longest request */
 
 /*
  * Opens the queue, and allocates the lanes.  Returns 0, -ENOMEM or an error of the queue.  After an
@@ -58,3 +67,32 @@ SP_MUST_CHECK int sp__transfer_box(struct sp__transfer *t, enum sp__op op,
 				   const struct sp_cube_box *cells, sp__cell_fn fn, void *arg);
 /* Waits for requests that are outstanding after an error; notes time and counters. */
 void sp__transfer_close(struct sp__transfer *t);
+
+/* The transfers of several threads. */
+struct sp__transfers {
+	struct sp__cubefile *file;
+	struct sp_cube_stats *stats;
+	unsigned n, share;	   /* open ones; most that can be */
+	struct sp__transfer *list; /* share */
+	uint64_t begin_ns;
+};
+/* Opens one transfer.  Errors as sp__transfer_open(); after an error, too, they must be closed. */
+SP_MUST_CHECK int sp__transfers_open(struct sp__transfers *ts, struct sp__cubefile *file,
+				     struct sp_cube_stats *stats, struct sp_errinfo *err);
+/*
+ * Opens transfers for that many items, as far as the system allows.  Returns the number of threads
+ * among which the items can be dealt; sp__deal() then gives the number of the transfer to use.
+ */
+unsigned sp__transfers_for(struct sp__transfers *ts, uint64_t items);
+/* Returns the transfer of a worker; its errors go to err. */
+struct sp__transfer *sp__transfers_of(struct sp__transfers *ts, unsigned worker,
+				      struct sp_errinfo *err);
+/*
+ * Moves the cells of a box.  Threads call fn concurrently, for cells of different extents if the
+ * box has whole extents.
+ */
+SP_MUST_CHECK int sp__transfers_box(struct sp__transfers *ts, enum sp__op op,
+				    const struct sp_cube_box *cells, sp__cell_fn fn, void *arg,
+				    struct sp_errinfo *err);
+/* Notes time and counters.  Accepts a struct that is all zero. */
+void sp__transfers_close(struct sp__transfers *ts);

@@ -8,21 +8,125 @@
  *
  * With one thread there is one slot, which the caller parses.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/floats.h"
 #include "base/minmax.h"
-#include "base/readfloat.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
-#include "cube/input/csvline.h"
+#include "cube/file/file.h"
 #include "cube/input/csvlines.h"
 #include "cube/input/input.h"
 #include "rec/recfmt.h"
 
-#define TEXT_MAX ((size_t)256 << 10) /* of a slot, unless a line is longer */
-#define TEXT_MIN ((size_t)16 << 10)  /* of each of several slots */
+/* A line of CSV. */
+struct sp__csvline {
+	const struct sp_cube_shape *shape;
+	const uint64_t *rollup; /* divisors of coordinates; 0: none */
+	const char *name;	/* name of the input */
+	uint64_t number;	/* number of the line */
+	size_t max;		/* bytes of a line and its end */
+	struct sp_errinfo *err; /* NULL: the error is not described */
+};
+
+/* Records that a line is not valid, for this reason.  Returns SP_EFORMAT. */
+static int csvline_invalid(const struct sp__csvline *l, const char *reason)
+{
+	return l->err ? sp__errf(l->err, SP_EFORMAT, "read", l->name, -1, "line %" PRIu64 ": %s",
+				 l->number, reason)
+		      : SP_EFORMAT;
+}
+
+static const char *skip_spaces(const char *at)
+{
+	while (*at == ' ' || *at == '\t')
+		at++;
+	return at;
+}
+
+static int coordinate_range(const struct sp__csvline *l, unsigned dim, const char *text,
+			    const char *end)
+{
+	uint64_t by = l->rollup[dim];
+
+	return l->err ? sp__errf(l->err, -ERANGE, "read", l->name, -1,
+				 "line %" PRIu64 ": coordinate %.*s of dimension %u is not below "
+				 "%" PRIu64 "%s%.0" PRIu64,
+				 l->number, (int)(end - text), text, dim, l->shape->dims[dim],
+				 by ? " x " : "", by)
+		      : -ERANGE;
+}
+
+/* Parses a coordinate and its comma. */
+static int parse_coordinate(const struct sp__csvline *l, unsigned dim, const char **at, uint64_t *x)
+{
+	uint64_t by = l->rollup[dim], n = 0;
+	const char *text = skip_spaces(*at), *end = text;
+	bool over = false;
+
+	for (; *end >= '0' && *end <= '9'; end++)
+		over |= __builtin_mul_overflow(n, 10, &n) ||
+			__builtin_add_overflow(n, (uint64_t)(*end - '0'), &n);
+	*at = skip_spaces(end);
+	if (end == text || (**at && **at != ','))
+		return l->err ? sp__errf(l->err, SP_EFORMAT, "read", l->name, -1,
+					 "line %" PRIu64 ": coordinate %u is not a number",
+					 l->number, dim)
+			      : SP_EFORMAT;
+	if (**at != ',')
+		return csvline_invalid(l, "it has too few fields");
+	++*at;
+	*x = by ? n / by : n;
+	return over || *x >= l->shape->dims[dim] ? coordinate_range(l, dim, text, end) : 0;
+}
+
+/* Parses text that ends with a zero byte. */
+static int parse_fields(const struct sp__csvline *l, const char *text, uint64_t *x, uint8_t *value)
+{
+	const char *at = text;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < l->shape->ndims; i++)
+		rc = parse_coordinate(l, i, &at, &x[i]);
+	if (rc || !sp_cube_value_parse(l->shape, skip_spaces(at), value))
+		return rc;
+	return l->err ? sp__errf(l->err, SP_EFORMAT, "read", l->name, -1,
+				 "line %" PRIu64 ": its value is no %s", l->number,
+				 sp_cube_type_name(l->shape->type))
+		      : SP_EFORMAT;
+}
+
+/*
+ * Parses `bytes` of text, and uses the byte after them; after an error the text is unchanged.
+ * Returns 0; 1: the line is blank; -ERANGE or SP_EFORMAT.
+ */
+static int csvline_parse(const struct sp__csvline *l, char *text, size_t bytes, uint64_t *x,
+			 uint8_t *value)
+{
+	char *end = text + bytes, after;
+	int rc;
+
+	if (bytes + 1 >= l->max)
+		return csvline_invalid(l, "it is too long");
+	if (memchr(text, 0, bytes))
+		return csvline_invalid(l, "it is not text");
+	while (end > text && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+		end--;
+	if (end == text)
+		return 1;
+	after = *end;
+	*end = '\0';
+	rc = parse_fields(l, text, x, value);
+	if (rc)
+		*end = after;
+	return rc;
+}
+
+#define TEXT_MAX ((size_t)256 << 10) /* maximum bytes of a slot, unless a line is longer */
+#define TEXT_MIN ((size_t)16 << 10)  /* minimum bytes of each of several slots */
 
 /* Enough for numbers with some spaces and zeros before them. */
 static size_t line_max(const struct sp_cube_shape *s)
@@ -65,8 +169,8 @@ static void parse_slot(void *arg)
 		int rc;
 
 		newline = memchr(at, '\n', (size_t)(end - at));
-		rc = sp__csvline_parse(&line, at, (size_t)(newline - at), x,
-				       s->values + s->n * element);
+		rc = csvline_parse(&line, at, (size_t)(newline - at), x,
+				   s->values + s->n * element);
 		if (rc < 0) {
 			s->bad = at;
 			s->bad_bytes = (size_t)(newline - at);
@@ -112,10 +216,12 @@ static void fill(struct sp__csvlines *l, struct sp__csvslot *s)
 	l->nrest = 0;
 	while (!l->ended && n < l->text_bytes) {
 		got = read_some(l->fd, s->text + n, l->text_bytes - n);
-		if (got <= 0)
+		if (got <= 0) {
 			end_input(l, (int)got);
-		else
+		} else {
 			n += (size_t)got;
+			sp__progress_add(&l->file->progress, (uint64_t)got);
+		}
 	}
 	last = n ? memrchr(s->text, '\n', n) : NULL;
 	s->bytes = last ? (size_t)(last - s->text) + 1 : 0;
@@ -176,11 +282,11 @@ static int skip_record(struct sp__csvlines *l, struct sp__csvslot *s, const char
 	const char *end = sp__rec_end_csv(at, bytes, ',', &scanned);
 
 	if (!end && l->ended)
-		return sp__csvline_invalid(&line, "a quoted field is not closed");
+		return csvline_invalid(&line, "a quoted field is not closed");
 	if (!end || (size_t)(end - at) >= l->line_max)
-		return sp__csvline_invalid(&line, "it is too long");
+		return csvline_invalid(&line, "it is too long");
 	if (memchr(at, 0, (size_t)(end - at)))
-		return sp__csvline_invalid(&line, "it is not text");
+		return csvline_invalid(&line, "it is not text");
 	if (!is_header(l, at, end))
 		return 0;
 	l->header = true;
@@ -244,7 +350,7 @@ static int describe(const struct sp__csvlines *l, const struct sp__csvslot *s)
 	struct sp__csvline line = line_of(l, l->number + s->lines + 1, l->err);
 	uint64_t x[SP_CUBE_DIMS_MAX];
 
-	return sp__csvline_parse(&line, s->text + (s->bad - s->text), s->bad_bytes, x, s->values);
+	return csvline_parse(&line, s->text + (s->bad - s->text), s->bad_bytes, x, s->values);
 }
 
 /* The slot that was returned is free. */
@@ -303,7 +409,7 @@ static void set_sizes(struct sp__csvlines *l)
 	const size_t unit = TEXT_MAX;
 	unsigned threads = sp__cube_threads(l->file);
 	uint64_t memory = sp__cube_slab_bytes(l->file) / 8;
-	/* of text, in all slots */
+	/* bytes of text in all slots */
 	uint64_t all = memory / slot_memory(l, unit) * unit +
 		       memory % slot_memory(l, unit) * unit / slot_memory(l, unit);
 

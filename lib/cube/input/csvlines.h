@@ -43,7 +43,7 @@ struct sp__csvlines {
 	off_t begin;		       /* offset of the first line; -1: a pipe */
 	uint64_t file_bytes;	       /* length of a regular file at opening; else 0 */
 	size_t line_max;	       /* bytes of a line and its end */
-	size_t text_bytes, points_max; /* of a slot */
+	size_t text_bytes, points_max; /* bytes of text, and maximum points, of a slot */
 	struct sp__csvslot *slots;
 	unsigned nslots, next;	  /* next: the oldest slot that is busy, or to be filled */
 	struct sp__csvslot *held; /* its points were returned last */

@@ -11,14 +11,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/deal.h"
+#include "base/task.h"
 #include "base/err.h"
 #include "base/whole.h"
 #include "cube/input/input.h"
 #include "cube/input/npy.h"
 
 #define COPY_BYTES (1 << 20)
-#define ITEM_BYTES (UINT64_C(1) << 20) /* that a thread reads */
+#define ITEM_BYTES (UINT64_C(1) << 20) /* bytes that a thread reads */
 #define OFFSET_MAX (UINT64_C(1) << 62)
 
 static int read_error(const struct sp__loadinput *in, int code, uint64_t offset, const char *text)
@@ -353,7 +353,7 @@ static int read_npy_header(struct sp__loadinput *in, struct sp_cube_load_opts *o
 
 	if (opts->ordered || opts->offset || opts->big_endian)
 		return sp__errf(in->err, SP_ESYNTAX, "load", in->name, -1,
-				"a .npy file says itself what order, offset and byte order it has");
+				"a .npy file states its order, offset and byte order itself");
 	rc = read_range(in, header, SP__NPY_PREFIX, 0, in->err);
 	if (rc)
 		return rc;
@@ -421,7 +421,7 @@ static int count_elements(struct sp__loadinput *in, unsigned dim)
 	if (bytes && bytes % layer == 0)
 		return 0;
 	return sp__errf(in->err, SP_EFORMAT, "read", in->name, -1,
-			"%llu bytes of elements are no multiple of the %llu of a layer",
+			"%llu bytes of elements are not a multiple of a layer of %llu bytes",
 			(unsigned long long)bytes, (unsigned long long)layer);
 }
 

@@ -25,7 +25,7 @@ struct sp__literal {
 	size_t bytes;	 /* bytes of the string, cut ones included */
 	uint64_t number; /* an integer or bool; UINT64_MAX: negative, or larger */
 	size_t nitems;	 /* items of a tuple, cut ones included */
-	uint64_t items[SP__LITERAL_ITEMS_MAX]; /* as number */
+	uint64_t items[SP__LITERAL_ITEMS_MAX]; /* items as numbers */
 };
 
 /* Takes an entry of a dictionary.  Returns false to refuse it. */

@@ -6,7 +6,8 @@
  */
 #pragma once
 
-#include "cube/mapping/grid.h"
+#include <spindle/cube.h>
+#include "place/grid.h"
 
 #define SP__NPY_PREFIX 12      /* bytes that give the length of the header */
 #define SP__NPY_TEXT_MAX 10000 /* bytes of the dictionary; the limit of NumPy, too */

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "cube/mapping/grid.h"
+#include "place/grid.h"
 
 struct sp__boxcut {
 	const struct sp_cube_box *box;

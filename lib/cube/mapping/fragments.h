@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "cube/mapping/walk.h"
+#include "place/walk.h"
 
 #define SP__FRAGMENTS_MAX 1000
 
@@ -57,11 +57,11 @@ bool sp__fragment_clip(const struct sp__fragment *fragment, const struct sp_cube
 /* Sets x to the cell that occupies a block.  Returns false if none does. */
 bool sp__fragment_cell(const struct sp__fragment *fragment, uint64_t block, uint64_t *x);
 
-/* Like the functions of cube/mapping/mapping.h, for all fragments. */
+/* Like the functions of place/mapping.h, for all fragments. */
 uint64_t sp__fragments_block(const struct sp__fragments *p, const uint64_t *x);
 bool sp__fragments_cell(const struct sp__fragments *p, uint64_t block, uint64_t *x);
 
-/* A walk of one volume through all fragments, like cube/mapping/walk.h. */
+/* A walk of one volume through all fragments, like place/walk.h. */
 struct sp__fragwalk {
 	const struct sp__fragments *fragments;
 	size_t next; /* index of the next fragment */

@@ -5,7 +5,8 @@
  */
 #pragma once
 
-#include "cube/mapping/grid.h"
+#include <spindle/cube.h>
+#include "place/grid.h"
 
 struct sp__tiles {
 	const struct sp_cube_shape *shape;

@@ -2,7 +2,6 @@
 /*
  * Reads and writes one cell of a chain at a time.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,66 +9,42 @@
 #include "base/whole.h"
 #include "cube/file/space.h"
 #include "cube/points/chain.h"
-#include "io/volume.h"
-
-/*
- * Sets whether requests of further volumes bypass the page cache if those of the cube do: parts of
- * cells are not aligned.
- */
-static void set_direct(const struct sp__points *dataset, bool direct)
-{
-	for (unsigned v = 1; v < dataset->set.volumes; v++) {
-		const struct sp__volume *volume = dataset->file->volumes[v];
-		int flags = fcntl(volume->fd, F_GETFL);
-
-		if (volume->direct && flags >= 0)
-			(void)fcntl(volume->fd, F_SETFL,
-				    direct ? flags | O_DIRECT : flags & ~O_DIRECT);
-	}
-}
 
 int sp__chain_open(struct sp__chaincell *c, struct sp__points *dataset, struct sp_errinfo *err)
 {
 	*c = (struct sp__chaincell){ .dataset = dataset,
 				     .err = err,
 				     .data = malloc(dataset->file->cell_bytes) };
-	set_direct(dataset, false);
 	return c->data ? 0 : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 }
 
 void sp__chain_close(struct sp__chaincell *c)
 {
 	free(c->data);
-	if (c->dataset)
-		set_direct(c->dataset, true);
 }
 
-/* Finds the volume, the descriptor and the offset of the cell. */
-static int place_of(const struct sp__chaincell *c, const struct sp__volume **volume,
-		    uint64_t *offset)
+/* Finds the volume and the offset of the cell. */
+static const struct sp__cellvolume *place_of(const struct sp__chaincell *c, uint64_t *offset)
 {
 	const struct sp__cubefile *f = c->dataset->file;
 	const struct sp__pointset *s = &c->dataset->set;
 	uint64_t v = s->volumes > 1 ? c->block / s->volume_blocks : 0;
 
-	*volume = f->volumes[v];
 	*offset = (c->block - v * s->volume_blocks) * f->superblock.block_bytes;
-	return v ? f->volumes[v]->fd : f->fd;
+	return &f->cells.volumes[v];
 }
 
 static int io_error(const struct sp__chaincell *c, int code, const char *op)
 {
-	const struct sp__volume *volume;
 	uint64_t offset;
+	const struct sp__cellvolume *v = place_of(c, &offset);
 
-	(void)place_of(c, &volume, &offset);
-	return sp__err(c->err, code, op, volume->name, (long long)offset);
+	return sp__err(c->err, code, op, v->name, (long long)offset);
 }
 
 int sp__chain_read(struct sp__chaincell *c, uint64_t block)
 {
 	const struct sp__cubefile *f = c->dataset->file;
-	const struct sp__volume *volume;
 	uint64_t offset;
 	ssize_t n;
 	int fd;
@@ -78,7 +53,7 @@ int sp__chain_read(struct sp__chaincell *c, uint64_t block)
 	    block / c->dataset->set.volume_blocks >= c->dataset->set.volumes)
 		return sp__cube_damaged(f, c->block, c->err);
 	c->block = block;
-	fd = place_of(c, &volume, &offset);
+	fd = place_of(c, &offset)->fd;
 	n = sp__read_whole(fd, c->data, f->cell_bytes, offset);
 	if (n < 0 || (size_t)n < f->cell_bytes)
 		return io_error(c, n < 0 ? (int)n : -EIO, "read");
@@ -98,9 +73,8 @@ void sp__chain_begin(struct sp__chaincell *c, uint64_t block, uint64_t next)
 /* Writes a part of the cell, and waits until it is on the device. */
 static int write_part(struct sp__chaincell *c, size_t begin, size_t end)
 {
-	const struct sp__volume *volume;
 	uint64_t offset;
-	int fd = place_of(c, &volume, &offset);
+	int fd = place_of(c, &offset)->fd;
 	int rc = sp__write_whole(fd, c->data + begin, end - begin, offset + begin);
 
 	if (!rc && fdatasync(fd))
@@ -133,5 +107,5 @@ int sp__chain_allocate(struct sp__points *dataset, uint64_t *block, struct sp_er
 		rc = sp__cube_sync(f, err); /* the lengths of further volumes */
 	if (rc)
 		p->overflow_cells--;
-	return rc ? rc : sp__cube_superblock_write(&f->superblock, f->fd, f->path, err);
+	return rc ? rc : sp__cube_superblock_write(&f->superblock, f->cells.first.fd, f->path, err);
 }

@@ -255,7 +255,7 @@ static int release(struct deletion *d)
 	if (!rc)
 		rc = sp__cube_end_change(f, d->err);
 	if (!rc)
-		rc = sp__cube_superblock_write(&f->superblock, f->fd, f->path, d->err);
+		rc = sp__cube_superblock_write(&f->superblock, f->cells.first.fd, f->path, d->err);
 	if (!rc)
 		sp__cube_release(f, sp__cube_superblock_end(&f->superblock), end);
 	return rc;

@@ -22,7 +22,7 @@ static uint64_t leaves_bytes(const struct sp__points *c)
 static int transfer(const struct sp__points *c, void *data, uint64_t bytes, uint64_t at, bool in,
 		    struct sp_errinfo *err)
 {
-	int rc = sp__extents_move(c->file->fd, !in, data, bytes, at);
+	int rc = sp__extents_move(c->file->cells.first.fd, !in, data, bytes, at);
 
 	return rc ? sp__err(err, rc, in ? "read" : "write", c->file->path, (long long)at) : 0;
 }
@@ -38,7 +38,7 @@ static int check_memory(struct sp__points *c, struct sp_errinfo *err)
 
 	if (need > c->file->env.budget.limit_bytes)
 		return sp__errf(err, SP_EBUDGET, "open", c->file->path, -1,
-				"the directory of %llu leaves needs a memory of %llu bytes",
+				"the directory of %llu leaves needs %llu bytes of memory",
 				(unsigned long long)c->file->superblock.pointset.nleaves,
 				(unsigned long long)need);
 	sp__budget_charge(&c->file->env.budget, leaves_bytes(c));

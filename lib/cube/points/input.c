@@ -44,6 +44,7 @@ static int read_csv(struct sp__pointinput *in)
 	struct sp__csvpoints points;
 	int rc = sp__csvlines_open(&csv);
 
+	sp__cube_begin_phase(in->dataset->file, SP_CUBE_PHASE_INPUT, -1, csv.file_bytes);
 	while (!rc && !(rc = sp__csvlines_next(&csv, &points)))
 		rc = pass_all(in, &points);
 	in->blank_lines = csv.blank;
@@ -89,12 +90,15 @@ static int read_raw(struct sp__pointinput *in)
 		       : sp__err(in->err, -ENOMEM, "malloc", NULL, -1);
 
 	file_bytes = rc ? 0 : sp__file_bytes(fileno(file));
+	sp__cube_begin_phase(in->dataset->file, SP_CUBE_PHASE_INPUT, -1, file_bytes);
 	while (!rc && (n = fread(point, 1, bytes, file)) == bytes) {
 		if (!in->n && in->opts->detect &&
 		    !memcmp(point, SP__NPY_MAGIC, SP__NPY_MAGIC_BYTES))
 			rc = refuse_npy(in);
 		else
 			rc = add_raw(in, point);
+		if (in->n % SP__POINTS_REPORTED == 0)
+			sp__progress_add(&in->dataset->file->progress, SP__POINTS_REPORTED * bytes);
 	}
 	if (!rc && ferror(file))
 		rc = read_error(in, errno ? -errno : -EIO, "cannot be read");

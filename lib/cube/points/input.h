@@ -15,7 +15,7 @@ struct sp__pointinput {
 	void *arg;
 	struct sp_errinfo *err;
 	uint64_t n;			    /* points read */
-	uint64_t blank_lines, header_lines; /* of CSV, skipped */
+	uint64_t blank_lines, header_lines; /* lines of CSV that were skipped */
 };
 
 /* Returns 0; SP_ESYNTAX or SP_EUNSUP if options or format do not apply to points. */

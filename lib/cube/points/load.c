@@ -28,7 +28,6 @@
 #include "cube/file/pointcell.h"
 #include "cube/file/space.h"
 #include "cube/points/input.h"
-#include "cube/points/sort.h"
 #include "cube/points/tree.h"
 #include "cube/file/transfer.h"
 #include "run/charge.h"
@@ -79,6 +78,15 @@ static int to_file(void *arg, const void *data, size_t bytes)
 	return rc ? sp__err(l->err, rc, "write", l->sorted.name, -1) : 0;
 }
 
+/* Sorts the points that the dataset has. */
+static int read_present(struct load *l, const struct sp_cube_box *all)
+{
+	struct sp__points *c = l->dataset;
+
+	sp__cube_begin_phase(c->file, SP_CUBE_PHASE_INPUT, SP__OP_READ, sp__points_cell_bytes(c));
+	return sp__points_each(c, all, keep, l, l->stats, l->err);
+}
+
 /* Sorts all points into a temporary file. */
 static int sort_points(struct load *l)
 {
@@ -92,7 +100,7 @@ static int sort_points(struct load *l)
 		rc = sp__volume_temp(&l->temporary, o->ntmpdirs ? o->tmpdirs[0] : "/tmp",
 				     SP__DIRECT_NEVER, l->err);
 	if (!rc && c->file->superblock.pointset.count)
-		rc = sp__points_each(c, &all, keep, l, l->stats, l->err);
+		rc = read_present(l, &all);
 	if (!rc)
 		rc = sp__pointinput_read(&l->input);
 	if (!rc) {
@@ -294,7 +302,9 @@ static int write_points(struct writer *w)
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	const uint8_t *record;
 	int rc = sp__pointcursor_open(&cursor, &l->sorted, 0);
+	uint64_t n = 0;
 
+	sp__cube_begin_phase(c->file, SP_CUBE_PHASE_CELLS, -1, l->sorted.n * c->set.record_bytes);
 	while (!rc && (record = sp__pointcursor_next(&cursor, &rc))) {
 		sp__zkey key = sp__zkey_load(&c->set.space, record);
 
@@ -305,6 +315,9 @@ static int write_points(struct writer *w)
 			home = sp__pointset_home(&c->set, key, x);
 		}
 		rc = add_record(w, home.block, record);
+		if (++n % SP__POINTS_REPORTED == 0)
+			sp__progress_add(&c->file->progress,
+					 SP__POINTS_REPORTED * (uint64_t)c->set.record_bytes);
 	}
 	end_cells(w);
 	sp__pointcursor_close(&cursor);
@@ -375,8 +388,6 @@ static int commit(struct load *l, const struct sp__cube_pointset *old)
 	struct sp__cube_pointset new = h->pointset;
 	int rc = sp__cube_sync(f, l->err);
 
-	if (!rc && fdatasync(f->fd))
-		rc = sp__err(l->err, -errno, "write", f->path, -1);
 	h->pointset = *old;
 	if (!rc)
 		rc = sp__cube_begin_change(f, l->err);
@@ -415,7 +426,8 @@ static int replace(struct load *l)
 	sp__pointset_free(&old_set);
 	sp__budget_credit(&f->env.budget, old.nleaves * sizeof(struct sp__leaf));
 	sp__budget_charge(&f->env.budget, h->pointset.nleaves * sizeof(struct sp__leaf));
-	rc = sp__cube_superblock_write(h, f->fd, f->path, l->err); /* the other slot, too */
+	rc = sp__cube_superblock_write(h, f->cells.first.fd, f->path,
+				       l->err); /* the other slot, too */
 	if (!rc)
 		sp__cube_release(f, old.directory_block, old_end);
 	return rc;

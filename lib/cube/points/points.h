@@ -42,6 +42,10 @@ SP_MUST_CHECK int sp__points_read(struct sp__points *c, const struct sp_cube_box
 /* Reads all cells and counts damaged ones, like sp_cube_verify(). */
 SP_MUST_CHECK int sp__points_verify(struct sp__points *c, struct sp_cube_check *check,
 				    struct sp_cube_stats *stats, struct sp_errinfo *err);
+/* Returns the bytes of all cells. */
+uint64_t sp__points_cell_bytes(const struct sp__points *c);
+/* points between two reports of the progress */
+#define SP__POINTS_REPORTED 4096u
 /* Returns the bytes of a point outside cells: coordinates of 8 bytes each, and the value. */
 size_t sp__point_bytes(const struct sp__points *c);
 

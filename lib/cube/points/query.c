@@ -21,7 +21,7 @@
 #include "cube/file/pointcell.h"
 #include "cube/points/cells.h"
 #include "cube/points/points.h"
-#include "cube/points/sort.h"
+#include "cube/points/tree.h"
 #include "cube/file/transfer.h"
 #include "run/charge.h"
 
@@ -234,6 +234,16 @@ int sp__points_each(struct sp__points *c, const struct sp_cube_box *box, sp__rec
 	return run_query(&q, stats);
 }
 
+uint64_t sp__points_cell_bytes(const struct sp__points *c)
+{
+	const struct sp__cube_pointset *p = &c->file->superblock.pointset;
+	uint64_t cells = p->outside + c->set.nleaves + p->overflow_cells;
+
+	for (size_t i = 0; i < c->set.nregions; i++)
+		cells += c->set.regions[i]->mapping.grid.cells;
+	return cells * c->file->cell_bytes;
+}
+
 int sp__points_verify(struct sp__points *c, struct sp_cube_check *check,
 		      struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
@@ -242,6 +252,7 @@ int sp__points_verify(struct sp__points *c, struct sp_cube_check *check,
 
 	sp__znode_box(&c->set.space, 0, 0, &q.box);
 	*stats = (struct sp_cube_stats){ 0 };
+	sp__cube_begin_phase(c->file, SP_CUBE_PHASE_CELLS, SP__OP_READ, sp__points_cell_bytes(c));
 	rc = run_query(&q, stats);
 	check->cells = stats->cells;
 	check->points = q.points;
@@ -350,6 +361,7 @@ int sp__points_read(struct sp__points *c, const struct sp_cube_box *box, sp_cube
 		if (box->stride[i] != 1)
 			return sp__errf(err, SP_EUNSUP, "read", c->file->path, -1,
 					"points have no grid: a stride does not apply");
+	sp__cube_begin_phase(c->file, SP_CUBE_PHASE_CELLS, SP__OP_READ, 0);
 	if (!sink)
 		return sp__points_each(c, box, NULL, NULL, stats, err);
 	rc = read_result(&r, box, stats, err);

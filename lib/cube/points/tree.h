@@ -6,14 +6,25 @@
 
 #include "cube/file/file.h"
 #include "cube/file/pointset.h"
+#include "sort/sort.h"
+
+/*
+ * Declares the sort of points: records of fixed length, in the order of memcmp(), sorted in the
+ * memory of a slab and in temporary files.
+ */
+
+SP_MUST_CHECK int sp__pointsort_open(struct sp__sorter *s, const struct sp__cubefile *c,
+				     uint32_t record_bytes, struct sp_errinfo *err);
+/* Ends the input, and passes all records in order to the sink, several at a time. */
+SP_MUST_CHECK int sp__pointsort_drain(struct sp__sorter *s, sp_cube_sink sink, void *arg);
 
 /* Sorted points in a file, and the limits of their tree. */
 struct sp__pointsource {
 	int fd;
 	const char *name;      /* for messages */
-	uint32_t record_bytes; /* of a point, which begins with its key */
+	uint32_t record_bytes; /* bytes of a point, which begins with its key */
 	uint64_t n;	       /* points */
-	double share;	       /* of all points, if these are a sample; else 1 */
+	double share;	       /* share of all points, if these are a sample; else 1 */
 	uint64_t leaf_max;     /* maximum points per leaf, set by sp__pointtree_plan() */
 	uint64_t bytes;	       /* maximum memory of all leaves */
 	struct sp_errinfo *err;

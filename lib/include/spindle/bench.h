@@ -280,8 +280,8 @@ struct sp_bench_result {
 	const struct sp_bench_stats *classes;
 	size_t nerrors;
 	struct sp_bench_error errors[SP_BENCH_ERRORS_MAX];
-	const struct sp_bench_replayed *replay; /* or NULL */
-	const struct sp_bench_steady *steady;	/* or NULL: not requested */
+	const struct sp_bench_replayed *replay; /* NULL: no replay */
+	const struct sp_bench_steady *steady;	/* NULL: a steady state was not requested */
 	/* Simulated device, since it was opened: time with i requests in its window. */
 	size_t device_depths;
 	const uint64_t *device_depth_ns;

@@ -93,8 +93,8 @@ enum sp_benchset_noise {
 
 /* One value of settings A and B, and the ratio B / A. */
 struct sp_benchset_row {
-	const char *key;  /* as in a report: "iops", "latency_mean_ns" ... */
-	const char *name; /* of the class; "total" */
+	const char *key;  /* key of a report: "iops", "latency_mean_ns" ... */
+	const char *name; /* name of the class, or "total" */
 	double a, b;
 	struct sp_benchset_estimate ratio;
 };
@@ -103,7 +103,7 @@ struct sp_benchset_result {
 	const char *engine;
 	bool simulated, stopped;
 	bool prio_fallback;
-	struct sp_no_effects no_effects; /* those of all slices */
+	struct sp_no_effects no_effects; /* options without effect in any slice */
 	uint64_t size_bytes;
 	double elapsed_s; /* total time, measured or not */
 	unsigned rounds;  /* maximum number of slices of a point */

@@ -41,30 +41,10 @@
 #define SPINDLE_CUBE_H
 
 #include <stdio.h>
+#include <spindle/grid.h>
 #include <spindle/run.h>
-#include <spindle/enum.h>
 
-#define SP_CUBE_DIMS_MAX 16
 #define SP_CUBE_ELEMENT_MAX 65536 /* bytes */
-
-enum sp_cube_mapping {
-	SP_CUBE_AUTO, /* the fastest mapping for the workload, or for beams and a box */
-	SP_CUBE_MULTIMAP,
-	SP_CUBE_NAIVE, /* rows along dimension 0, one after the other */
-	SP_CUBE_ZORDER,
-	SP_CUBE_HILBERT,
-	SP_CUBE_GRAY,
-};
-SP_ENUM(sp_cube_mapping)
-
-/* Distributions of basic cubes over several volumes. */
-enum sp_cube_decluster {
-	SP_CUBE_DISK_MODULO, /* volume: sum of the coordinates modulo the number of volumes */
-	SP_CUBE_ROUND_ROBIN, /* volume: number of the basic cube modulo the number of volumes */
-};
-SP_ENUM(sp_cube_decluster)
-
-#define SP_CUBE_VOLUMES_MAX 64
 
 enum sp_cube_type {
 	SP_CUBE_BYTES, /* opaque: element_bytes each */
@@ -141,7 +121,7 @@ struct sp_cube_create_opts {
 	enum sp_cube_decluster decluster;
 	const void *fill; /* an element; NULL: zero bytes */
 	bool no_data;	  /* the file gets no space for cells */
-	bool awaits_load; /* as if a load was interrupted: SP_ESTATE until one is complete */
+	bool awaits_load; /* state after an interrupted load: SP_ESTATE until one is complete */
 	const struct sp_cube_attribute *attributes;
 	size_t nattributes;
 	/*
@@ -182,6 +162,12 @@ SP_API SP_MUST_CHECK int sp_cube_create(const char *path, const struct sp_cube_c
 struct sp_cube;
 
 /* Options of an open cube. */
+/* Phases of a command, of which it has one or both. */
+enum sp_cube_phase {
+	SP_CUBE_PHASE_INPUT, /* an input is checked, or points are sorted, before cells change */
+	SP_CUBE_PHASE_CELLS, /* cells are read or written, or lines of CSV are merged into them */
+};
+
 struct sp_cube_opts {
 	/* volume (NULL: that of the cube), memory_bytes, engine, direct, trace_path and locking */
 	struct sp_run_opts run;
@@ -192,6 +178,14 @@ struct sp_cube_opts {
 	bool verify;		/* verify checksums of queries' data and of both superblocks */
 	bool unfinished; /* use elements after an interrupted load: the new, the old one, or fill */
 	bool describe;	 /* open it although another process changes it; then it cannot be read */
+	/*
+	 * Reports the progress of loading, appending, reorganising, reading and verifying, in bytes
+	 * of the phase, an enum sp_cube_phase; total_bytes 0: unknown.  NULL: none.  A thread of
+	 * the call calls it at the start of a phase, and then at most about 10 times per second;
+	 * never two threads concurrently.
+	 */
+	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
+	void *progress_arg;
 };
 
 /*
@@ -293,12 +287,6 @@ SP_API SP_MUST_CHECK int sp_cube_block(const struct sp_cube *cube, const uint64_
  */
 SP_API SP_MUST_CHECK int sp_cube_element(const struct sp_cube *cube, uint64_t block, uint64_t *x);
 
-/* A box: every stride-th element from lo to hi, both included. */
-struct sp_cube_box {
-	uint64_t lo[SP_CUBE_DIMS_MAX], hi[SP_CUBE_DIMS_MAX], stride[SP_CUBE_DIMS_MAX];
-	uint32_t indexed; /* .npy: leaves out dimension d, of one element, if bit d is set */
-};
-
 /*
  * Finds the coordinates of the points that belong in the cell that occupies a block.
  * Returns 0, or -ENOENT if no cell of points occupies the block.
@@ -317,7 +305,7 @@ struct sp_cube_stats {
 	uint64_t seeks;	     /* requests that did not begin at the end of the previous one */
 	uint64_t volume_requests[SP_CUBE_VOLUMES_MAX], volume_bytes[SP_CUBE_VOLUMES_MAX];
 	double transfer_s;		    /* time of the requests, without opening and closing */
-	uint64_t blank_lines, header_lines; /* of CSV, that a load skipped */
+	uint64_t blank_lines, header_lines; /* lines of CSV that a load skipped */
 };
 
 /* A query of a workload: a box of elements, at a given position or at random ones. */

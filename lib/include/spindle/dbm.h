@@ -68,13 +68,13 @@ struct sp_dbm_opts {
 	double scale; /* 1: 150,000 records in T2 */
 	uint32_t record_bytes;
 	bool shuffle;	     /* records in random order instead of that of a1 */
-	uint64_t seed;	     /* of tables, bounds and turns */
+	uint64_t seed;	     /* seed of tables, bounds and order of queries */
 	unsigned unit;	     /* queries of a work unit, of each client */
 	unsigned clients;    /* at the same time */
 	unsigned rounds;     /* work units of each kind */
 	bool cold;	     /* files leave the page cache before each unit */
 	unsigned parallel;   /* processors of a system; 0: all */
-	uint64_t timeout_ns; /* of one call of an adapter */
+	uint64_t timeout_ns; /* maximum duration of one call of an adapter */
 	enum sp_dbm_counters counters;
 	/* Called before each call of an adapter, with the share that is done; or NULL. */
 	void (*progress)(void *arg, const char *system, const char *what, double share_done);
@@ -92,20 +92,20 @@ struct sp_dbm_opts {
 /* Resources of one call, of all programs that it started, and of a system's servers. */
 struct sp_dbm_usage {
 	double wall_s, user_s, system_s;
-	uint64_t read_bytes, write_bytes; /* of devices */
+	uint64_t read_bytes, write_bytes; /* bytes read from and written to devices */
 	uint64_t reads, writes;		  /* system calls */
 	uint64_t peak_bytes;		  /* the largest resident set of a process */
 	double events[SP_DBM_EVENTS];	  /* NaN: not counted */
-	double kernel[SP_DBM_EVENTS];	  /* of them, in the kernel; NaN: not known apart */
+	double kernel[SP_DBM_EVENTS];	  /* counts in the kernel, part of events; NaN: unknown */
 	double counted; /* least share of the time that an event was counted, 0 to 1; or NaN */
 };
 
 struct sp_dbm_system {
 	const char *name;
-	const char *version;	/* as the adapter says; NULL: absent */
+	const char *version;	/* version that the adapter reports; NULL: absent */
 	const char *failure;	/* why it is absent, or left out from then on; NULL: neither */
 	double load_s, index_s; /* NaN: it was not loaded */
-	uint64_t loaded_bytes;	/* of its files after the indexes were made */
+	uint64_t loaded_bytes;	/* bytes of its files after the indexes were made */
 	/* A unit without queries: what starting the system takes. */
 	struct sp_dbm_usage empty;
 };
@@ -119,11 +119,11 @@ struct sp_dbm_cell {
 	unsigned units;		 /* measured; 0: the rest is NaN */
 	struct sp_benchset_estimate query_s; /* time of a unit / its queries */
 	struct sp_benchset_estimate ratio;   /* to the first system */
-	double deviation;		     /* of query_s, relative */
+	double deviation;		     /* relative deviation of query_s */
 	struct sp_dbm_usage usage;	     /* mean of a unit */
-	/* Of a query, without starting the system; NaN: not counted. */
+	/* Values of one query, without the start of the system; NaN: not counted. */
 	double events[SP_DBM_EVENTS];
-	double instructions_per_row;  /* of T1 */
+	double instructions_per_row;  /* instructions per row of T1 */
 	double cpi;		      /* cycles of an instruction */
 	double misses[SP_DBM_EVENTS]; /* per 1000 instructions */
 	const char *plan;	      /* first line of the plan; NULL: none was printed */

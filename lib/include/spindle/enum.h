@@ -39,6 +39,12 @@ SP_API const char *sp_enum_name(const struct sp_enum_value *values, int value);
 SP_API SP_MUST_CHECK int sp_enum_parse(const struct sp_enum_value *values, const char *text,
 				       int *value);
 
+/*
+ * Returns the name that is nearest to a misspelt one, for a message; NULL if more than a third of
+ * the text differs from each name.  The table owns the name.
+ */
+SP_API const char *sp_enum_nearest(const struct sp_enum_value *values, const char *text);
+
 #define SP_ENUM(name)                                                                              \
 	SP_API const struct sp_enum_value *name##_values(void);                                    \
 	static inline const char *name##_name(int value)                                           \

@@ -19,7 +19,7 @@ struct sp_gen;
 
 enum sp_gen_kind {
 	SP_GEN_LINES,	 /* text lines of words */
-	SP_GEN_RECORDS,	 /* as for the sort benchmark: 100 bytes, 10-byte key */
+	SP_GEN_RECORDS,	 /* records of the sort benchmark: 100 bytes, 10-byte key */
 	SP_GEN_RUNS,	 /* temporally skewed runs (Zhang & Larson, section 5) */
 	SP_GEN_LINEITEM, /* from here on tables: text with the separator '|' */
 	SP_GEN_ORDERS,

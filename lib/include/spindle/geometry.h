@@ -90,15 +90,16 @@ struct sp_geometry_info {
 	const char *verdict; /* "rotating", "not-rotating", "layered", "inconclusive" */
 	const char *layout;  /* order of the tracks, as text; NULL: unknown */
 	bool partial;	     /* the probe that wrote it was interrupted */
-	uint64_t blocks;     /* of the device */
+	uint64_t blocks;     /* blocks of the device */
 	uint32_t block_bytes;
 	bool tracks;	       /* false: functions about tracks return SP_EUNSUP */
 	uint64_t ntracks;      /* number of known tracks */
 	uint64_t known_blocks; /* blocks on known tracks */
 	unsigned zones;
-	unsigned surfaces;			    /* 0: unknown */
-	double period_ns;			    /* duration of one revolution */
-	double read_overhead_ns, write_overhead_ns; /* of a single request */
+	unsigned surfaces; /* 0: unknown */
+	double period_ns;  /* duration of one revolution */
+	double read_overhead_ns,
+		write_overhead_ns; /* overhead of a single read, and of a single write */
 	double transfer_s_per_mib; /* sequential transfer: t of the planner; 0: unknown */
 	double seek_s; /* mean positioning of a random request: s of the planner; 0: unknown */
 	bool write_estimated; /* write hops are derived from read hops, not measured */
@@ -135,7 +136,7 @@ struct sp_track {
 	uint64_t number;  /* in the order of blocks */
 	uint64_t first;	  /* first block */
 	uint32_t blocks;  /* number of blocks */
-	double angle_deg; /* of its first block, relative to block 0 */
+	double angle_deg; /* angle of its first block, relative to block 0 */
 };
 
 /*

@@ -24,6 +24,14 @@
 
 #define SP_INDEX_PAGE_BYTES 4096
 
+/*
+ * Reports the progress of a call: phase counts from 0, total_bytes is that of the phase (0:
+ * unknown).  sp_index_build() reads the source, then writes the index; sp_index_check() reads the
+ * index, then the source.  Any thread of the call calls the function at the start of a phase, and
+ * then at most about 10 times per second; never two threads concurrently.
+ */
+typedef void (*sp_index_progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
+
 struct sp_index_build_opts {
 	struct sp_run_opts run;
 	struct sp_recfmt format;
@@ -33,8 +41,10 @@ struct sp_index_build_opts {
 	 * record.
 	 */
 	const char *key;
-	uint64_t header_records; /* at the beginning of the source; not indexed */
-	uint32_t page_bytes;	 /* a power of two from 512 to 65536; 0: SP_INDEX_PAGE_BYTES */
+	uint64_t header_records;    /* at the beginning of the source; not indexed */
+	uint32_t page_bytes;	    /* a power of two from 512 to 65536; 0: SP_INDEX_PAGE_BYTES */
+	sp_index_progress progress; /* NULL: none */
+	void *progress_arg;
 };
 
 #define SP_INDEX_BUILD_OPTS_INIT                                                                   \
@@ -50,7 +60,7 @@ struct sp_index_info {
 	int separator;
 	uint64_t header_records;
 	uint32_t page_bytes;
-	uint64_t pages;		/* of the index file, header included */
+	uint64_t pages;		/* pages of the index file, header included */
 	unsigned levels;	/* nodes from the root to a leaf */
 	uint64_t records, keys; /* records indexed; different keys */
 	uint64_t source_bytes, source_checksum;
@@ -97,6 +107,8 @@ struct sp_index_opts {
 	 * until sp_index_check() has found the source unchanged.
 	 */
 	bool any_source;
+	sp_index_progress progress; /* reports the progress of sp_index_check(); NULL: none */
+	void *progress_arg;
 };
 
 /*
@@ -155,7 +167,7 @@ SP_API SP_MUST_CHECK int sp_index_lookup(struct sp_index *index, sp_index_keys k
 					 struct sp_index_stats *stats);
 
 /*
- * Finds the records with lo <= key <= hi, in key order; a NULL bound is open.
+ * Finds the records with lo <= key < hi, in key order; a NULL bound is open.
  * records, stats: see sp_index_lookup().
  * Returns 0, a negative code of sink, or an error of sp_index_lookup().
  */
@@ -164,7 +176,7 @@ SP_API SP_MUST_CHECK int sp_index_range(struct sp_index *index, const char *lo, 
 					struct sp_index_stats *stats);
 
 /*
- * Opens an operator of a plan (spindle/flow.h) that returns the records with lo <= key <= hi, in
+ * Opens an operator of a plan (spindle/flow.h) that returns the records with lo <= key < hi, in
  * key order.  Fields are separated as in the index.
  * Returns 0, or an error of sp_index_open() or, for a bound, -EINVAL.
  */

@@ -51,14 +51,14 @@ enum sp_join_algorithm {
 enum sp_join_sorted {
 	SP_JOIN_SORTED_UNKNOWN, /* not examined */
 	SP_JOIN_UNSORTED,
-	SP_JOIN_SORTED_BYTES,  /* as bytes */
+	SP_JOIN_SORTED_BYTES,  /* sorted by bytes */
 	SP_JOIN_SORTED_LENGTH, /* shorter ones first, then as bytes: whole numbers */
 };
 
 /* Methods that give the result the order of an input. */
 enum sp_join_ordering {
 	SP_JOIN_ANY_ORDER,  /* no order requested */
-	SP_JOIN_BY_PROBING, /* that input is the probe input, in order */
+	SP_JOIN_BY_PROBING, /* in the order of the probe input */
 	SP_JOIN_BY_SORTING, /* the result is sorted */
 	SP_JOIN_BY_MERGING, /* both inputs are sorted */
 };
@@ -310,16 +310,16 @@ struct sp_join_stats {
 	uint64_t records[2], input_bytes[2];
 	uint64_t blank_lines[2]; /* skipped: they are not records in CSV of several columns */
 	uint64_t output_records, output_bytes;
-	unsigned build;		     /* file read first; 0: merged */
-	uint64_t partitions;	     /* of the build input, before repeated partitioning */
-	uint64_t spilled_partitions; /* of the build input, in temporary space, at any depth */
+	unsigned build;	     /* file read first; 0: merged */
+	uint64_t partitions; /* partitions of the build input, before repeated partitioning */
+	uint64_t spilled_partitions; /* build partitions in temporary space, at any depth */
 	double resident_share;	     /* share of the build input that never left memory, 0 to 1 */
 	uint64_t groups;	     /* SHJ: series of one partition written at once */
-	unsigned depth;		     /* of pairs joined by a table; 0: none, 1: first partitions */
-	uint64_t reversals;	     /* pairs of partitions with roles exchanged */
-	uint64_t nested_blocks;	     /* blocks of nested loops */
-	uint64_t filter_probes;	     /* probe records of spilled partitions */
-	uint64_t filter_drops;	     /* filter_probes that the filter dropped instead of spilling */
+	unsigned depth; /* maximum depth of pairs joined by a table; 0: none, 1: first partitions */
+	uint64_t reversals;	/* pairs of partitions with roles exchanged */
+	uint64_t nested_blocks; /* blocks of nested loops */
+	uint64_t filter_probes; /* probe records of spilled partitions */
+	uint64_t filter_drops;	/* filter_probes that the filter dropped instead of spilling */
 	/* Index nested loops, sums over all indexes: */
 	uint64_t probes;	    /* keys looked up */
 	uint64_t index_reads;	    /* requests for pages of indexes */

@@ -24,7 +24,7 @@ struct sp_order_key {
 	const char *name; /* NAME[:OPTS] of a column whose number is unknown, or NULL */
 	bool obsolescent; /* given as +POS1 */
 	bool inferred;	  /* sp_order_infer() has chosen the type */
-	/* Of the samples of sp_order_infer(): */
+	/* Facts about the samples of sp_order_infer(): */
 	struct sp_key given; /* the spec before them */
 	bool valued;	     /* they have a value of the column */
 	bool other_dates;    /* it is text: dates, of which some are not as 2026-11-26 */

@@ -84,7 +84,7 @@ SP_API void sp_outfile_cleanup_signal(void);
 struct sp_output_set_file {
 	const char *label;
 	bool input_allowed;
-	unsigned long long dev, ino; /* of the file, or of its directory */
+	unsigned long long dev, ino; /* identify the file, or its directory */
 	char name[256];		     /* name in the directory; "": the file exists */
 };
 

@@ -23,13 +23,13 @@
 #include <spindle/enum.h>
 #include <spindle/error.h>
 
-/* Which column groups a frame gets. */
+/* Decides which column groups a frame gets. */
 enum sp_pool_manager {
 	SP_POOL_FULL,  /* all */
-	SP_POOL_QUERY, /* those of the query; of a change all */
+	SP_POOL_QUERY, /* column groups of the query; a change needs all */
 	/*
-	 * Those of the query, and of all running scans and changes that share one with it, directly
-	 * or through other ones.
+	 * Column groups of the query, and of all running scans and changes that share one with it,
+	 * directly or through other ones.
 	 */
 	SP_POOL_DYNAMIC,
 };
@@ -44,7 +44,7 @@ SP_ENUM(sp_pool_update_unit)
 
 struct sp_pool_opts {
 	uint64_t bytes;	      /* memory of frames and their entries */
-	uint64_t frame_bytes; /* of a frame: an A-page of each table at least */
+	uint64_t frame_bytes; /* bytes of a frame: at least an A-page of each table */
 	enum sp_pool_manager manager;
 	enum sp_pool_update_unit update_unit;
 	/*
@@ -61,17 +61,17 @@ struct sp_pool_opts {
 
 /* Counters since the pool was opened, except the last two. */
 struct sp_pool_counters {
-	uint64_t frames;	 /* of the pool */
-	uint64_t frame_bytes;	 /* of a frame */
-	uint64_t lookups;	 /* of a frame with an A-page and the column groups of a query */
+	uint64_t frames;	 /* frames of the pool */
+	uint64_t frame_bytes;	 /* bytes of a frame */
+	uint64_t lookups;	 /* lookups of an A-page and the column groups of a query */
 	uint64_t hits, misses;	 /* lookups: hits + misses */
 	uint64_t full_fetches;	 /* misses that read all column groups */
 	uint64_t refused;	 /* misses after which no frame was read: gets, or none was free */
 	uint64_t invalidated;	 /* A-pages that changes removed from frames */
-	uint64_t schema_changes; /* of the lists of page schemas, by queries that began or ended */
-	/* Of the cells in frames that a lookup can find: */
+	uint64_t schema_changes; /* changes of the lists of page schemas, by queries */
+	/* Cells in frames that a lookup can find: */
 	uint64_t held_bytes;
-	uint64_t useful_bytes; /* those of column groups that were looked up, without copies */
+	uint64_t useful_bytes; /* bytes of column groups that were looked up, without copies */
 };
 
 struct sp_pool;

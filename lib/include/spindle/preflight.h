@@ -48,7 +48,7 @@ struct sp_preflight_opts {
 /* One block device on the path of the requests. */
 struct sp_preflight_layer {
 	unsigned level;	    /* counted from 0; devices of one level are branches */
-	char name[64];	    /* as in /sys/block */
+	char name[64];	    /* name as in /sys/block */
 	char kind[32];	    /* "disk", "loop", "dm", "md", and the like */
 	char scheduler[32]; /* in use; "" if it has no queue */
 	uint64_t requests;  /* request slots of the scheduler per queue (nr_requests); 0: unknown */

@@ -110,7 +110,7 @@ struct sp_probe_rate {
 
 /* Hops that were measured to check the result, and lost revolutions. */
 struct sp_probe_checks {
-	unsigned hops, hop_misses;		   /* of GETADJACENT at W */
+	unsigned hops, hop_misses; /* hops of GETADJACENT at W, and misses among them */
 	unsigned guarded_hops, guarded_hop_misses; /* at W and the recommended conservatism */
 	double conservatism_deg;		   /* recommended conservatism */
 	unsigned far_hops, far_hop_misses;	   /* guarded, to the farthest tracks in reach */
@@ -156,7 +156,7 @@ struct sp_probe_result {
 	/* Random blocks read again, immediately and after those reads; unexpected answers. */
 	unsigned cache_looks, cache_look_misses;
 	double bus_ns;	    /* transfer of one block from drive memory; 0: unknown */
-	double overhead_ns; /* of a read before the arm moves; includes bus_ns if that is unknown */
+	double overhead_ns; /* overhead of a read before the arm moves; may include bus_ns */
 
 	size_t nzones;
 	struct sp_probe_zone *zones;

@@ -59,10 +59,11 @@ enum sp_report_type {
  * keys are made from tables.
  */
 struct sp_report_field {
-	const char *key, *about;	      /* about: a noun phrase, for the schema */
-	uint32_t offset, bytes;		      /* of the member; ARRAY, LIST: bytes of an element */
-	uint32_t count;			      /* ARRAY, LIST: offset of the number, a size_t */
-	enum sp_report_type type : 8, as : 8; /* as: type of a NULL or a GROUP */
+	const char *key, *about; /* about: a noun phrase, for the schema */
+	uint32_t offset,
+		bytes;	/* offset and bytes of the member; ARRAY, LIST: bytes of an element */
+	uint32_t count; /* ARRAY, LIST: offset of the number, a size_t */
+	enum sp_report_type type : 8, as : 8; /* as: type of the value of a NULL or a GROUP */
 	bool optional;			      /* missing in some documents; a list: can be empty */
 	bool required;			      /* in every document and never null */
 	const char *(*name)(int value);	      /* WORD without .values */

@@ -47,7 +47,7 @@ struct sp_run_opts {
 	 * SP_PACKED_AUTO.  compress_output: the format of the result.
 	 */
 	enum sp_packed decompress, compress_output;
-	unsigned compress_level; /* of the result: 0, the default, up to sp_packed_levels() */
+	unsigned compress_level; /* level of the result; 0: default */
 	/*
 	 * Cubes and tables: time to wait for the lock of one that another process uses; 0: none;
 	 * UINT64_MAX: without limit.  A signal that is handled meanwhile ends the wait: -EINTR.

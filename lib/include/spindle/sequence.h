@@ -30,14 +30,34 @@ struct sp_sequence;
 /* Order by time of submission (equal times: in the order of the file), or of completion. */
 enum sp_sequence_order { SP_SEQUENCE_SUBMIT, SP_SEQUENCE_DONE };
 
+enum sp_sequence_phase {
+	SP_SEQUENCE_PHASE_LOAD,	   /* sp_sequence_load(), in bytes of the file */
+	SP_SEQUENCE_PHASE_REFINE,  /* sp_sequence_refine(), in requests, as the following ones */
+	SP_SEQUENCE_PHASE_CACHE,   /* sp_sequence_transfers() */
+	SP_SEQUENCE_PHASE_COMPARE, /* sp_sequence_compare(), by the sequence a */
+};
+
+struct sp_sequence_opts {
+	enum sp_sequence_order order;
+	/*
+	 * Reports the progress of the call that loads the sequence, and of later calls with it.
+	 * phase: an enum sp_sequence_phase; total 0: unknown.  NULL: none.  Called by the thread of
+	 * the call, at the start of a phase, and then at most about 10 times per second.
+	 */
+	void (*progress)(void *arg, int phase, uint64_t done, uint64_t total);
+	void *progress_arg;
+};
+
 /*
  * Reads a trace.  Free the sequence with sp_sequence_free().
  * path: "-": standard input.
+ * opts: NULL: in the order of submission.
  * Returns 0; SP_EFORMAT with the line and the reason in err->text; -ENOMEM; -errno if the file
  * could not be opened or read.
  */
 SP_API SP_MUST_CHECK int sp_sequence_load(struct sp_sequence **seq, const char *path,
-					  enum sp_sequence_order order, struct sp_errinfo *err);
+					  const struct sp_sequence_opts *opts,
+					  struct sp_errinfo *err);
 
 /* Frees a sequence; NULL is accepted. */
 SP_API void sp_sequence_free(struct sp_sequence *seq);
@@ -98,7 +118,7 @@ SP_API SP_MUST_CHECK int sp_sequence_volume(const struct sp_sequence *seq, size_
 struct sp_sequence_request {
 	bool write;
 	const char *volume; /* valid while its sequence lives */
-	size_t number;	    /* of the volume, as in sp_sequence_volume() */
+	size_t number;	    /* number of the volume, as in sp_sequence_volume() */
 	uint64_t offset;
 	uint32_t bytes; /* bytes moved */
 	uint64_t line;	/* line of the trace, counted from 1 */

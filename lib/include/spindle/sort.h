@@ -111,8 +111,8 @@ struct sp_sort_plan {
 	double seconds;		   /* predicted time of run formation and merges; 0: unknown */
 	double cluster_reads;	   /* predicted for all merges; 0: none, or unknown */
 	uint64_t spill_bytes;	   /* maximum temporary space; 0: none, or unknown input */
-	unsigned threads;	   /* of max_threads that have enough memory to form runs */
-	unsigned max_threads;	   /* as requested, or one for each processor */
+	unsigned threads;	   /* number of max_threads that have enough memory to form runs */
+	unsigned max_threads;	   /* requested threads, or one for each processor */
 	struct sp_strategy_plan strategy[SP_READ_COUNT_];
 };
 

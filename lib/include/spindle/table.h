@@ -86,10 +86,10 @@ struct sp_table_query {
 
 struct sp_table_column {
 	const char *name;
-	char type[24]; /* as xtable(1) spells it */
+	char type[24]; /* type as in xtable(1) */
 	bool not_null, bounds;
 	uint32_t group;	  /* its column group, counted from 0 */
-	uint32_t words;	  /* of its dictionary */
+	uint32_t words;	  /* words of the column's dictionary */
 	uint64_t changed; /* number of its last change in place; 0: none */
 	/* Mean width of its bounds in a directory row, as a share of its range; NaN: unknown. */
 	double bounds_width;
@@ -100,9 +100,9 @@ struct sp_table_group {
 	const char *columns; /* names, with commas between them */
 	uint32_t ncolumns;
 	bool rows;	       /* inside a cell record by record, otherwise column by column */
-	uint32_t record_bytes; /* of its columns together */
+	uint32_t record_bytes; /* bytes of its columns together */
 	uint32_t cell_records; /* maximum number in a cell */
-	uint32_t cells;	       /* of an A-page */
+	uint32_t cells;	       /* cells of an A-page */
 };
 
 /* Facts about a table, which owns the pointers. */
@@ -110,24 +110,24 @@ struct sp_table_info {
 	enum sp_table_layout layout;
 	uint64_t id;
 	uint64_t records, deleted; /* records: with the deleted ones */
-	uint64_t bytes;		   /* of the file */
+	uint64_t bytes;		   /* bytes of the file */
 	uint32_t cell_bytes;
-	uint32_t page_records;	    /* of an A-page */
+	uint32_t page_records;	    /* records of an A-page */
 	uint32_t strip_pages;	    /* maximum of A-pages of a strip; 0: strips double */
 	uint64_t pages;		    /* A-pages */
-	uint64_t cells, free_cells; /* of the file; those in no use */
+	uint64_t cells, free_cells; /* cells of the file; unused ones among them */
 	uint64_t text_bytes, dead_text_bytes;
 	double fill; /* share of the bytes of cells with values or texts; NaN: no records */
 	size_t ncolumns, ngroups;
 	const struct sp_table_column *columns;
 	const struct sp_table_group *groups;
-	enum sp_table_format format; /* of the input from which it was loaded */
+	enum sp_table_format format; /* format of the input from which it was loaded */
 	char separator;
 	bool header;
 	const char *null_text; /* the spelling of NULL; "": the empty field */
 	bool no_data;	       /* cells have no values (spindle/tablerun.h) */
 	bool alone;	       /* one of the two superblocks is not valid; the other one is used */
-	enum sp_placement placement; /* of the cells on the device */
+	enum sp_placement placement; /* placement of the cells on the device */
 	unsigned volumes;	     /* with SP_PLACE_SEMISEQ: drives; */
 	/* If each is a file or device of its own: the names of all except the first. */
 	const char *const *volume_names;
@@ -175,8 +175,8 @@ struct sp_table_opts {
 	unsigned depth;		    /* requests outstanding, at most; 0: 128 reads, 64 writes */
 	sp_table_progress progress; /* NULL: none */
 	void *progress_arg;
-	struct sp_pool *pool; /* of scans, gets and changes, beside run.memory_bytes; NULL: none */
-	/* Of scans and gets; not NONE: the volume is simulated, and the layout is DSM. */
+	struct sp_pool *pool; /* serves scans, gets and changes; NULL: none */
+	/* Joins columns in scans and gets; needs a simulated volume and the layout DSM. */
 	enum sp_table_dsm_join dsm_join;
 };
 
@@ -210,7 +210,7 @@ SP_API SP_MUST_CHECK int sp_table_info(struct sp_table *table, bool sums,
 
 /* Damage that sp_table_check() has found. */
 struct sp_table_damage {
-	uint64_t cell; /* of the file */
+	uint64_t cell; /* number of the cell in the file */
 	/* Records and columns (names, with commas between them) concerned; columns NULL: none. */
 	uint64_t first_record, last_record;
 	const char *columns;
@@ -221,7 +221,7 @@ struct sp_table_damage {
 typedef int (*sp_table_damage_fn)(void *arg, const struct sp_table_damage *damage);
 
 struct sp_table_check_result {
-	uint64_t cells;	      /* that were checked */
+	uint64_t cells;	      /* cells that were checked */
 	uint64_t damaged;     /* times that damage was reported */
 	size_t ncolumns;      /* length of lost */
 	const uint64_t *lost; /* for each column: records whose value cannot be read */
@@ -244,7 +244,7 @@ SP_API SP_MUST_CHECK int sp_table_check(struct sp_table *table, sp_table_damage_
 struct sp_table_cost {
 	double requests; /* reads and writes of the file */
 	double seeks;	 /* requests that do not begin where the one before ended */
-	double bytes;	 /* of all requests */
+	double bytes;	 /* bytes of all requests */
 	double predicted_s;
 	double measured_s; /* on the simulated machine; of the table as it is stored: real time */
 	bool scattered;	   /* a scan that reads the cells of matching records alone (SI-scan) */
@@ -255,13 +255,13 @@ struct sp_table_candidate {
 	enum sp_table_layout layout;
 	enum sp_placement placement; /* contiguous or semiseq */
 	int code;		     /* 0, or the reason for which the layout is impossible: */
-	char reason[256];	     /* as text */
+	char reason[256];	     /* reason as text */
 	const char *together;	     /* columns that share cells, "a,b;c,d"; NULL: none */
-	uint64_t bytes;		     /* of the file */
+	uint64_t bytes;		     /* bytes of the file */
 	double fill;		     /* share of the file that values take */
 	size_t ncosts;
-	struct sp_table_cost *costs; /* of each query, without its weight; NULL: none */
-	struct sp_table_cost sum;    /* of all queries, each times its weight */
+	struct sp_table_cost *costs; /* costs of each query, without its weight; NULL: none */
+	struct sp_table_cost sum;    /* sum of the costs of all queries, each times its weight */
 	/*
 	 * Reads of a full record that take as long as NSM needs more for one scan of the workload
 	 * (the weighted mean): with more of them per scan NSM takes less time.  NaN: no limit.
@@ -302,9 +302,9 @@ struct sp_table_placing {
 	const char *const *volume_names;
 	uint32_t depth_rows; /* cells of an A-page on consecutive tracks; 0: the fastest number */
 	bool aim_writes;     /* hops between these let a write settle, too; reads take longer */
-	/* Of both: */
+	/* Used by both placements: */
 	bool empty_lane;     /* an A-page has a cell more than its columns need */
-	uint64_t skip_bytes; /* of each drive, left to other tables */
+	uint64_t skip_bytes; /* bytes of each drive that are left to other tables */
 };
 
 struct sp_table_compare_opts {
@@ -319,7 +319,7 @@ struct sp_table_compare_opts {
 	size_t nqueries;
 	struct sp_table_placing placing; /* not CONTIGUOUS: CSM along tracks is compared, too */
 	bool measure; /* on the simulated volume, too, even if a geometry is given */
-	/* Also run scans without a predicate and random reads on the table as it is stored. */
+	/* Run scans without a predicate and random reads on the stored table, too. */
 	bool measure_stored;
 };
 
@@ -362,7 +362,7 @@ struct sp_table_load_opts {
 	const char *const *together;
 	size_t ntogether;
 	uint32_t cell_bytes;   /* 512 to 65536, a power of two; 0: as the layout has */
-	uint32_t page_records; /* of an A-page; 0: as the layout has */
+	uint32_t page_records; /* records of an A-page; 0: chosen by the layout */
 	struct sp_table_placing placing;
 	/*
 	 * types: NAME:TYPE,... for some columns or, without a header, for all in their order.
@@ -381,8 +381,8 @@ struct sp_table_load_opts {
 	void (*note)(void *arg, const char *text);
 	void *note_arg;
 	uint32_t record_bytes;	    /* SP_TABLE_FIXED: sum of the bytes of all columns */
-	unsigned depth;		    /* as of sp_table_opts */
-	sp_table_progress progress; /* of sp_table_load(); NULL: none */
+	unsigned depth;		    /* see struct sp_table_opts */
+	sp_table_progress progress; /* reports the progress of sp_table_load(); NULL: none */
 	void *progress_arg;
 };
 #define SP_TABLE_LOAD_OPTS_INIT                                                                    \
@@ -509,7 +509,7 @@ struct sp_table_choice {
 	 * the cells of the keys takes less time than a scan of the column.
 	 */
 	const char *index;
-	bool discard; /* of sp_table_update(): the table has no data */
+	bool discard; /* sp_table_update() of a table without data */
 };
 
 /*

@@ -9,7 +9,7 @@
 
 #include <spindle/table.h>
 
-struct ArrowArrayStream; /* of the Arrow C stream interface */
+struct ArrowArrayStream; /* stream of the Arrow C stream interface */
 
 /*
  * Makes a stream of record batches of the records of a table that a query chooses.  The stream has

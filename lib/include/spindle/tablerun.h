@@ -32,7 +32,7 @@ SP_API SP_MUST_CHECK int sp_table_create(const char *table, uint64_t records,
 struct sp_table_run_opts {
 	struct sp_run_opts run; /* volume: NULL: that of the tables; seed: of all random choices */
 	const char *workload;	/* file of clients, as xtable(1) describes it */
-	uint64_t runtime_ns;	/* that is measured, virtual on a simulated volume */
+	uint64_t runtime_ns;	/* measured time, virtual on a simulated volume */
 	uint64_t ramp_ns;	/* before it */
 	/*
 	 * Changed cells stay in memory, and are written when cells that were changed later need
@@ -45,7 +45,7 @@ struct sp_table_run_opts {
 	 */
 	struct sp_pool *pool;
 	unsigned depth;			 /* requests outstanding, at most; 0: 4096 */
-	enum sp_table_dsm_join dsm_join; /* of the columns of all tables */
+	enum sp_table_dsm_join dsm_join; /* join of the columns of all tables */
 	/* Polled; not 0: end, and report what was measured.  Or NULL. */
 	const volatile sig_atomic_t *stop;
 };
@@ -88,7 +88,7 @@ struct sp_table_run_result {
 	size_t nkinds;
 	struct sp_table_run_kind *kinds;
 	uint64_t requests, request_bytes; /* reads and writes, of the measured time */
-	struct sp_table_stats stats;	  /* of the whole run, with the pool at its end */
+	struct sp_table_stats stats;	  /* counters of the whole run, with the pool at its end */
 };
 
 /*

@@ -2,11 +2,11 @@
 /*
  * Predicts the time of a join on a simulated machine from sizes, budget and machine alone.
  *
- * Algorithm: the join is run dry (run/dryrun.h).  Its streams and partitions submit their requests
- * to the machine, and computation is charged as by the join, but records are counts.  If the inputs
- * are large, only a part is run dry, as if all partitions were smaller by one factor, and the time
- * is multiplied by it.  Likewise a few blocks of nested loops stand for all.  Several short records
- * are handled as one.
+ * Algorithm: the join is run dry (predict/dryrun.h).  Its streams and partitions submit their
+ * requests to the machine, and computation is charged as by the join, but records are counts.  If
+ * the inputs are large, only a part is run dry, as if all partitions were smaller by one factor,
+ * and the time is multiplied by it.  Likewise a few blocks of nested loops stand for all.
+ * Several short records are handled as one.
  *
  * Assumptions, since sizes do not show them: the records of a file are equally long and in random
  * order.  The keys of the file with fewer records are all different, and each record of the other
@@ -22,8 +22,8 @@
  */
 #include <math.h>
 #include "base/err.h"
-#include "join/result/emit.h"
 #include "join/dryrun/impl.h"
+#include "join/result/emit.h"
 #include "run/volume_spec.h"
 
 /* Chunks of inputs that are run dry as a whole. */

@@ -5,7 +5,7 @@
 
 struct sp__join_prediction {
 	double seconds; /* 0: unknown */
-	uint64_t work;	/* of the dry run; exceeds SP__DRYRUN_WORK_MAX by at most one step */
+	uint64_t work;	/* work of the dry run, at most one step more than SP__DRYRUN_WORK_MAX */
 };
 
 /*

@@ -8,7 +8,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include "base/minmax.h"
 #include "join/dryrun/impl.h"
 #include "join/hash/sweep.h"
 #include "join/hash/table.h"
@@ -41,7 +40,7 @@ struct stage {
 	struct partition *partitions;
 	uint16_t partition_of[SP__BUCKETS];
 	uint64_t build_bytes, passed[2];
-	char *mem; /* of all writers, since they do not touch it */
+	char *mem; /* memory of all writers; they do not touch it */
 	uint64_t mem_bytes;
 	unsigned planned; /* partitions on the device */
 	/* Sort-hash join: */

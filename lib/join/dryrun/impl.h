@@ -4,14 +4,13 @@
 
 #include "base/rng.h"
 #include "join/dryrun/dryrun.h"
+#include "predict/dryrun.h"
 #include "run/charge.h"
-#include "run/dryrun.h"
-#include "run/memory.h"
 
 /* An input or a partition. */
 struct sp__dryfile {
-	struct sp__drystream stream; /* of an input */
-	struct sp__run *run;	     /* of a partition; of an input NULL */
+	struct sp__drystream stream; /* stream of an input */
+	struct sp__run *run;	     /* run of a partition; an input has none (NULL) */
 	uint64_t bytes, records;
 };
 
@@ -22,7 +21,7 @@ struct sp__dryjoin {
 	struct sp__env env;
 	struct sp__spill *spill; /* NULL: no partition was written yet */
 	int error;
-	double work; /* so far */
+	double work; /* work done so far */
 	struct sp__rng rng;
 	uint64_t seed;
 	enum sp_join_algorithm algorithm;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builds the table of a hash join with several threads (building.h).
+ * Builds the table of a hash join with several threads.
  *
  * Algorithm: first, each thread takes parts of the file (flow/parts.h), and puts their records into
  * pages of its own: a list for each partition, if there are several, and each band of the slots.
@@ -16,15 +16,13 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include "base/array.h"
 #include "base/delay.h"
-#include "base/logparts.h"
 #include "base/minmax.h"
 #include "base/task.h"
+#include "base/tasklog.h"
 #include "flow/parts.h"
-#include "join/hash/building.h"
+#include "join/hash/stage.h"
 #include "join/hash/workers.h"
-#include "run/memory.h"
 
 #define PART_BYTES (1u << 20)
 #define BUILDERS_MAX 256u
@@ -37,7 +35,7 @@ struct builder {
 	struct sp__part part;
 	struct sp__tally read, made;
 	uint64_t bytes;
-	struct sp__recwalk *walks; /* of a band and partition, by builder */
+	struct sp__recwalk *walks; /* walks of a band and partition, by builder */
 	uint64_t *walked;	   /* records, by builder */
 	struct sp_errinfo err;
 	struct sp__log_parts logged;
@@ -53,7 +51,7 @@ struct building {
 	struct sp__stage *s;
 	struct builder *builders;
 	unsigned n;
-	uint64_t nbands; /* of the lists */
+	uint64_t nbands; /* bands of the lists */
 	size_t nlists;
 	struct sp__parts *parts;
 

@@ -12,7 +12,7 @@
  * a bit for it.
  */
 #include <stdlib.h>
-#include "base/bits.h"
+#include "base/array.h"
 #include "join/hash/stage.h"
 
 struct nested {

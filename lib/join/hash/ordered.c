@@ -9,7 +9,7 @@
  *
  * Once something is spilled, or if the ordered file builds, all records are numbered, and the
  * result goes through a sort.  Its records begin with the numbers of their two input records, the
- * ordered input's first (keys/tags.h), and the sort of this library sorts them by these numbers.
+ * ordered input's first (keys/keying.h), and the sort of this library sorts them by these numbers.
  * It sorts lines; newlines in records are escaped as two bytes meanwhile.  The sort takes its
  * memory from the table, which evicts partitions.  Within one stage most input of the sort is
  * already in order, which makes sorting cheaper.
@@ -20,9 +20,6 @@
  * record if the result exceeds memory.
  */
 #include <stdlib.h>
-#include "base/err.h"
-#include "base/minmax.h"
-#include "join/plan/plan.h"
 #include "join/hash/stage.h"
 
 #define BATCH_BYTES (64u << 10)

@@ -7,7 +7,6 @@
 #include <spindle/buffers.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "base/rng.h"
 #include "base/tally.h"
 #include "join/keys/keying.h"
 #include "join/plan/plan.h"

@@ -5,10 +5,10 @@
  * Algorithm: first all keys of a group are found and their slots prefetched, then the records that
  * the slots refer to; then keys are compared.
  */
-#include "base/bits.h"
+#include "base/array.h"
 #include "base/err.h"
-#include "join/hash/workers.h"
 #include "join/hash/stage.h"
+#include "join/hash/workers.h"
 
 #define GROUP 32
 

@@ -10,8 +10,6 @@
  * enough.
  */
 #include <limits.h>
-#include "base/mem.h"
-#include "base/minmax.h"
 #include "join/hash/stage.h"
 #include "join/space/space.h"
 

@@ -7,16 +7,154 @@
  * the rest is divided into partitions that each fit into memory.  The share in memory is itself
  * divided into a few partitions, so a wrong estimate costs one of them, not all: when no page is
  * left, the largest partition in memory is written out.  If there are not enough buffers for that
- * many partitions, nothing stays in memory, if that moves less data (split.c).  An input of unknown
- * size is divided into many equal partitions, all in memory at first.
+ * many partitions, nothing stays in memory, if that moves less data (plan/layout.c).  An input of
+ * unknown size is divided into many equal partitions, all in memory at first.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "base/err.h"
-#include "base/minmax.h"
-#include "join/plan/plan.h"
 #include "join/hash/stage.h"
-#include "join/hash/prefault.h"
+
+/*
+ * A task that touches the pages of the table that the build input is expected to fill, ahead of the
+ * thread of the join: the first touch of fresh memory can cost as much as reading the data that
+ * fills it.
+ */
+struct prefault {
+	struct sp__task task;
+	char *at;
+	uint64_t bytes;
+	_Atomic bool stop;
+};
+
+/* Bytes of one step: a huge page. */
+#define STEP_BYTES (2u << 20)
+/* Minimum bytes that justify a task. */
+#define ENOUGH_BYTES (16u << 20)
+
+static void touch(void *prefault)
+{
+	struct prefault *t = prefault;
+
+	for (uint64_t at = 0; at < t->bytes && !t->stop; at += STEP_BYTES)
+		sp__pages_touch(t->at + at, sp__min(t->bytes - at, STEP_BYTES));
+}
+
+/* Begins a task for the input of a stage, if it is large and there are several processors. */
+static void prefault_begin(struct prefault *t, const struct sp__stage *s)
+{
+	const struct sp__hash *h = s->h;
+	struct sp__table *table = &s->h->table;
+
+	*t = (struct prefault){ .at = table->mem };
+	t->bytes = sp__min(s->resident_bytes, sp__min(table->mem_bytes, table->limit_bytes));
+	t->bytes -= t->bytes % table->page_bytes;
+	/* Partitions that are read back reuse the memory of earlier ones. */
+	if (!s->depth && !h->env->device && t->bytes >= ENOUGH_BYTES &&
+	    sp__threads(h->opts->run.parallel) > 1) {
+		sp__task_start(&t->task, touch, t);
+		table->touched = (uint32_t)(t->bytes / table->page_bytes);
+	}
+}
+
+/* Ends the task; no thread touches memory of the table afterwards. */
+static void prefault_end(struct prefault *t)
+{
+	t->stop = true;
+	sp__task_join(&t->task);
+}
+
+static struct sp__tally ends(const struct sp__join_balance *b)
+{
+	struct sp__tally sum = b->kept;
+
+	sp__tally_join(&sum, &b->looked_up);
+	sp__tally_join(&sum, &b->filtered);
+	sp__tally_join(&sum, &b->alone);
+	sp__tally_join(&sum, &b->spilled);
+	return sum;
+}
+
+int sp__balance_role(struct sp__stage *s, int role, const struct sp__tally *came)
+{
+	static const char *const where[] = { "build side of a stage", "probe side of a stage" };
+	struct sp__join_balance *b = &s->balance[role];
+	struct sp__tally out;
+	int rc = 0;
+
+	b->spilled = (struct sp__tally){ 0 };
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		struct sp__tally partition = sp__partition_tally(&s->partitions[i], role);
+
+		sp__tally_join(&b->spilled, &partition);
+	}
+	out = ends(b);
+	if (came)
+		rc = sp__balance_same(s->h->in, s->side[role], "a partition", came, &b->read);
+	return rc ? rc : sp__balance_same(s->h->in, s->side[role], where[role], &b->read, &out);
+}
+
+/* Adds the tallies of a stage to those of the join's files. */
+static void add(struct sp__stage *s, int role)
+{
+	struct sp__join_balance *b = &s->balance[role], *all = &s->h->balance[s->side[role]];
+
+	sp__tally_join(s->depth ? &all->unspilled : &all->read, &b->read);
+	sp__tally_join(&all->kept, &b->kept);
+	sp__tally_join(&all->looked_up, &b->looked_up);
+	sp__tally_join(&all->filtered, &b->filtered);
+	sp__tally_join(&all->spilled, &b->spilled);
+}
+
+/* Checks the bytes of the sources' records, without tags, after the first stage. */
+static void end_records(struct sp__stage *s, int role)
+{
+	int side = s->side[role];
+	uint64_t records = s->balance[role].read.records;
+	struct sp__tally done = { .records = records,
+				  .sum = s->bytes[role] - records * s->h->tag[side] };
+
+	sp__tally_join(&s->h->in->source[side].done, &done);
+}
+
+int sp__balance_stage(struct sp__stage *s, const struct sp__tally came[2])
+{
+	int rc = sp__balance_role(s, SP__BUILD, came ? &came[SP__BUILD] : NULL);
+
+	if (!rc)
+		rc = sp__balance_role(s, SP__PROBE, came ? &came[SP__PROBE] : NULL);
+	for (int role = 0; role < 2; role++) {
+		add(s, role);
+		if (!s->depth)
+			end_records(s, role);
+	}
+	return rc;
+}
+
+int sp__balance_alone(struct sp__hash *h, int side, const struct sp__tally *came,
+		      const struct sp__tally *read_back)
+{
+	struct sp__join_balance *b = &h->balance[side];
+
+	sp__tally_join(&b->unspilled, came);
+	sp__tally_join(&b->alone, came);
+	return read_back ? sp__balance_same(h->in, side, "a partition", came, read_back) : 0;
+}
+
+int sp__balance_hash(struct sp__hash *h)
+{
+	int rc = 0;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		const struct sp__join_balance *b = &h->balance[i];
+		struct sp__tally in = b->read, out = ends(b);
+
+		sp__tally_join(&in, &b->unspilled);
+		rc = sp__balance_same(h->in, i, "all partitions", &b->spilled, &b->unspilled);
+		if (!rc)
+			rc = sp__balance_same(h->in, i, "all stages", &in, &out);
+	}
+	return rc ? rc : sp__balance_sources(h->in);
+}
 
 /* Bytes of the records in memory, without their slots. */
 static uint64_t resident_bytes(double share, uint64_t bytes, uint64_t records)
@@ -262,12 +400,12 @@ static int take_all(struct sp__stage *s, struct sp__iter *input)
 
 int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 {
-	struct sp__prefault prefault;
+	struct prefault prefault;
 	int rc;
 
-	sp__prefault_begin(&prefault, s);
+	prefault_begin(&prefault, s);
 	rc = take_all(s, input);
-	sp__prefault_end(&prefault);
+	prefault_end(&prefault);
 	if (!rc && !s->depth)
 		rc = leave_memory(s);
 	return rc ? rc : sp__stage_end_writing(s);

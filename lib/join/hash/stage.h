@@ -6,20 +6,29 @@
  */
 #pragma once
 
-#include "base/bloom.h"
+#include "base/keyhash.h"
 #include "base/mem.h"
 #include "flow/iter.h"
-#include "join/hash/balance.h"
-#include "join/keys/keying.h"
-#include "join/plan/plan.h"
 #include "flow/runread.h"
-#include "join/keys/tags.h"
-#include "join/input/inputs.h"
-#include "join/result/result.h"
 #include "join/hash/sweep.h"
 #include "join/hash/table.h"
+#include "join/input/inputs.h"
 #include "sort/sort.h"
 #include "spill/writer.h"
+
+struct sp__hash;
+struct sp__stage;
+
+/* Tallies of one input of a stage, or of one file of a join. */
+struct sp__join_balance {
+	struct sp__tally read;	    /* from the input */
+	struct sp__tally unspilled; /* read back from partitions; only of a join */
+	struct sp__tally kept;
+	struct sp__tally looked_up;
+	struct sp__tally filtered;
+	struct sp__tally alone; /* of partitions whose other side is empty; only of a join */
+	struct sp__tally spilled;
+};
 
 enum { SP__BUILD, SP__PROBE };
 
@@ -58,14 +67,14 @@ struct sp__hash {
 	char *write_mem;
 	struct sp__bloom bloom;
 	bool bloom_used;
-	uint64_t workers_bytes; /* of the workers, at the end of write_mem; 0: one thread probes */
-	uint64_t seed;		/* of the hashes by which records are partitioned */
-	uint64_t key_seed;	/* of the hashes by which records are found and tallied */
+	uint64_t workers_bytes; /* workers' part of write_mem, at its end; 0: no workers */
+	uint64_t seed;		/* seed of the hashes that partition records */
+	uint64_t key_seed;	/* seed of the hashes that find and tally records */
 	bool whole;		/* the first stage does not partition */
 	bool strong;		/* the next stage partitions by the strong hash */
 	bool mark;		/* record which records of the build side had partners */
 	/*
-	 * Format of each file's records in the stages, and the bytes of their tags (keys/tags.h).
+	 * Format of each file's records in the stages, and the bytes of their tags (keys/keying.h).
 	 */
 	struct sp_recfmt format[2];
 	size_t tag[2];
@@ -87,7 +96,7 @@ struct sp__partition {
 	struct sp__reclist list;
 	bool spilled;
 	struct sp__run *run[2]; /* by role; NULL: nothing was spilled */
-	uint64_t sum[2];	/* of the hashes of the run's keys */
+	uint64_t sum[2];	/* sum of the hashes of the run's keys */
 	struct sp__runwriter writer;
 	bool writing; /* the writer is open */
 };
@@ -110,7 +119,7 @@ struct sp__stage {
 	uint64_t probed; /* number of the next probe record */
 	bool last_block;
 	bool sorted;		/* sort-hash join: sorts by partition before writing */
-	struct sp__sweep sweep; /* of the role being written */
+	struct sp__sweep sweep; /* sorts records of the role being written */
 	unsigned written;	/* the partition written last */
 	uint16_t partition_of[SP__BUCKETS];
 };
@@ -130,7 +139,7 @@ struct sp__prober {
 	struct sp__stage *stage;
 	struct sp__emit *emit;
 	struct sp__keymem *keymem;
-	struct sp__join_balance *balance; /* of the probe side */
+	struct sp__join_balance *balance; /* tallies of the probe side */
 	uint64_t *bytes;		  /* probed */
 	struct sp_errinfo *err;
 	struct sp__worker *worker; /* keeps deferred records; NULL: they are spilled immediately */
@@ -198,9 +207,6 @@ SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
 /* Keeps the descriptors of spilled pages within bounds and reports progress, after some input. */
 void sp__stage_bound(struct sp__stage *s);
 
-/* predict.c: fills in stats.prediction after both inputs are partitioned, on real files. */
-void sp__stage_predict(const struct sp__stage *s);
-
 /* probing.c */
 SP_MUST_CHECK int sp__probe(const struct sp__prober *by, const struct sp_batch *batch);
 SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);
@@ -248,3 +254,27 @@ static inline void sp__hash_report_joining(struct sp__hash *h)
 	sp__progress_report(&h->counts->progress, SP_JOIN_PHASE_JOIN, h->spill->read_bytes,
 			    sp__max(h->spill->write_bytes, h->to_read));
 }
+
+/* building.c */
+/*
+ * Reads the build input of a join, a file, by parts, and makes the table.  0; SP_EUNSUP, not
+ * recorded: nothing has been done, since there are no threads for it, or since the records might
+ * not fit into memory; or an error.
+ */
+SP_MUST_CHECK int sp__stage_build_parts(struct sp__stage *s);
+
+/* join.c */
+/* Joins inputs that are open; the layout is made from their options.  0 or an error. */
+SP_MUST_CHECK int sp__join_hash(struct sp__join_inputs *in, struct sp__result *out,
+				const struct sp__join_layout *layout);
+
+/* stage.c: compare tallies (join/input/inputs.h).  They return 0, or SP_EBALANCE, recorded. */
+/* Checks a pass of one side; came: the records put into its partition, NULL: an input. */
+SP_MUST_CHECK int sp__balance_role(struct sp__stage *s, int role, const struct sp__tally *came);
+/* Checks a stage whose partitions are written but not joined; came: by role, or NULL. */
+SP_MUST_CHECK int sp__balance_stage(struct sp__stage *s, const struct sp__tally came[2]);
+/* Checks a partition whose other side is empty; read back: NULL if its records are not needed. */
+SP_MUST_CHECK int sp__balance_alone(struct sp__hash *h, int side, const struct sp__tally *came,
+				    const struct sp__tally *read_back);
+/* Checks all stages. */
+SP_MUST_CHECK int sp__balance_hash(struct sp__hash *h);

@@ -13,7 +13,6 @@
  */
 #include <stdlib.h>
 #include "base/array.h"
-#include "base/heap.h"
 #include "base/minmax.h"
 #include "join/hash/table.h"
 

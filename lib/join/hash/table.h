@@ -12,7 +12,6 @@
 #pragma once
 
 #include <string.h>
-#include "base/mem.h"
 #include "base/tally.h"
 #include "join/keys/keying.h"
 
@@ -159,7 +158,7 @@ struct sp__recwalk {
 	bool begun;
 	const char *at, *end;
 	size_t giant;
-	uint32_t ref; /* of the record returned */
+	uint32_t ref; /* reference to the record returned */
 };
 struct sp__rec *sp__table_walk(const struct sp__table *t, const struct sp__reclist *l,
 			       struct sp__recwalk *w);

@@ -29,13 +29,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "base/delay.h"
-#include "base/logparts.h"
 #include "base/minmax.h"
 #include "base/task.h"
+#include "base/tasklog.h"
 #include "flow/parts.h"
 #include "io/ordered.h"
 #include "join/hash/workers.h"
-#include "run/memory.h"
 
 /* Maximum memory of each thread for copies. */
 #define EACH_MAX (1u << 20)

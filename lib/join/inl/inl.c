@@ -32,8 +32,8 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "index/sourcecheck.h"
-#include "join/inl/keys.h"
+#include "index/matched.h"
+#include "join/inl/inl.h"
 
 /* Share of the batch that is filled together. */
 #define REFILL 10
@@ -73,7 +73,7 @@ struct sp__inl {
 	uint64_t moves; /* changes of any row; a call without one can do nothing more */
 	struct sp__tuple row;
 	uint64_t probes;
-	int status; /* of the last call; an error is kept */
+	int status; /* result of the last call; an error is kept */
 };
 
 static int no_memory(const struct sp__inl *l)

@@ -5,13 +5,8 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "base/minmax.h"
-#include "join/plan/plan.h"
-#include "join/inl/plan.h"
-#include "join/input/balance.h"
-#include "join/inl/index.h"
-#include "run/costs.h"
-#include "run/memory.h"
+#include "join/inl/inl.h"
+#include "predict/costs.h"
 
 #define OUTSTANDING_DEFAULT 128
 #define QUEUE_MAX 4096

@@ -7,7 +7,6 @@
 #include <string.h>
 #include "flow/operator.h"
 #include "flow/scan.h"
-#include "base/tally.h"
 
 /* Kept data takes memory in chunks of this size, or of a larger record. */
 #define SP__AHEAD_BYTES (64u << 10)
@@ -25,12 +24,12 @@ struct sp__source {
 	struct sp__scan *scan;	      /* NULL: the operator supplies the records */
 	struct sp_operator *operator; /* NULL: there is a scan */
 	struct sp__given given;	      /* backs operator, if the caller supplies records */
-	struct sp__waits *waits;      /* of both inputs; NULL: the operator uses the plan's */
+	struct sp__waits *waits;      /* waits of both inputs; NULL: the operator uses the plan's */
 	const char *input;	      /* its name */
 	const char *at, *end;	      /* rest of the current batch */
 	struct sp_recfmt format;
 	uint64_t lines;	       /* cut off */
-	uint64_t bytes;	       /* of the batches begun */
+	uint64_t bytes;	       /* bytes of the batches begun */
 	struct sp__tally done; /* records processed, and their bytes */
 	bool ended;
 	struct sp__ahead *ahead, *ahead_last; /* data read and kept, in order */

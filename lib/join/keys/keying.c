@@ -5,7 +5,6 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "join/keys/keying.h"
-#include "rec/collate.h"
 
 /* Maximum bytes of a binary number's value. */
 #define VALUE_BYTES 9
@@ -45,7 +44,7 @@ static int check_field(const struct sp_join_opts *o, int side, size_t field, str
 	const struct sp_key *f = &o->fields[field];
 
 	if (!has_width(f))
-		return bad(err, "a field has a length that its type has not");
+		return bad(err, "a field has a length that its type does not have");
 	if (f->length > o->fixed_bytes[side] || f->offset > o->fixed_bytes[side] - f->length)
 		return sp__errf(err, -EINVAL, "key", NULL, -1,
 				"a field lies outside the records of file %d", side + 1);
@@ -69,10 +68,10 @@ int sp__binary_check(const struct sp_join_opts *o, struct sp_errinfo *err)
 	int rc = 0;
 
 	if (!o->fixed_bytes[0] || !o->fixed_bytes[1] || !o->fields)
-		return bad(err, "binary records of both files need a size, and a key");
+		return bad(err, "binary records need a size and a key for both files");
 	if (o->algorithm == SP_JOIN_MERGE || o->csv || o->header || o->auto_columns ||
 	    o->ignore_case || o->types || o->collated)
-		return bad(err, "what is asked for does not fit binary records");
+		return bad(err, "these options cannot be used with binary records");
 	for (size_t i = 0; i < o->nkeys && !rc; i++) {
 		rc = check_field(o, 0, o->keys[0][i], err);
 		if (!rc)
@@ -82,7 +81,7 @@ int sp__binary_check(const struct sp_join_opts *o, struct sp_errinfo *err)
 	}
 	for (size_t i = 0; i < o->ncolumns && !rc; i++)
 		if (o->columns[i].file > 2)
-			rc = bad(err, "binary records are those of two files");
+			rc = bad(err, "binary records need exactly two files");
 		else if (o->columns[i].file)
 			rc = check_field(o, (int)o->columns[i].file - 1, o->columns[i].field, err);
 	return rc;

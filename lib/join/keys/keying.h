@@ -18,8 +18,8 @@
 #include <spindle/join.h>
 #include "base/keyhash.h"
 #include "base/rng.h"
+#include "rec/collate.h"
 #include "rec/fields.h"
-#include "rec/key.h"
 
 struct sp__keying {
 	const struct sp_join_opts *opts;
@@ -33,7 +33,7 @@ struct sp__keying {
 struct sp__keymem {
 	char *data;
 	size_t bytes, capacity;
-	struct sp__keybuf value; /* of one field with a type, or its text to be collated */
+	struct sp__keybuf value; /* value of one field with a type, or a text to be collated */
 };
 
 /* Sets how the records of both files are cut into fields; borrows opts->fields. */
@@ -65,4 +65,55 @@ int sp__key_find(const struct sp__keying *k, int side, const char *line, size_t 
 static inline uint64_t sp__key_rehash(uint64_t key_hash, unsigned depth)
 {
 	return depth ? sp__mix64(key_hash + depth * UINT64_C(0x9E3779B97F4A7C15)) : key_hash;
+}
+
+/*
+ * Numbers records by suffixes.
+ *
+ * If the order of the inputs is needed later, a record passes the stages of a hash join with its
+ * number in the input, its tag, appended before the terminator: seven bytes of seven bits, the
+ * highest first, the top bit of each set.  So tags compare like the numbers, and contain no
+ * terminator or quote.  The maximum is 2^49 records, over 5 * 10^14.
+ */
+#define SP__TAG_BYTES 7
+
+static inline void sp__tag_set(char tag[SP__TAG_BYTES], uint64_t n)
+{
+	for (size_t i = SP__TAG_BYTES; i-- > 0; n >>= 7)
+		tag[i] = (char)(0x80 | (n & 0x7f));
+}
+
+static inline int sp__tag_compare(const char *a, const char *b)
+{
+	return memcmp(a, b, SP__TAG_BYTES);
+}
+
+/*
+ * Defines the orders in which sorted files can be merged.
+ *
+ * An order is suitable if keys are equal in it exactly if they are equal for the hash join.  There
+ * are two: by bytes; and shorter keys first, which orders whole numbers by value.  A merge that is
+ * requested also has the order of the locale.
+ */
+struct sp__keyorder {
+	enum sp_join_sorted by;
+	const unsigned char *upper; /* upper-case table of the cut; NULL: bytes unchanged */
+	bool collate;		    /* by the locale; a merge as GNU join's */
+};
+
+static inline int sp__keyorder_compare(const struct sp__keyorder *o, const struct sp__slice *a,
+				       const struct sp__slice *b)
+{
+	size_t n = a->n < b->n ? a->n : b->n;
+	int longer = (a->n > b->n) - (a->n < b->n), diff = 0;
+
+	if (o->collate && n)
+		return sp__collate_compare(a->p, a->n, b->p, b->n);
+	if (longer && o->by == SP_JOIN_SORTED_LENGTH)
+		return longer;
+	if (!o->upper)
+		return sp__order_bytes(a->p, a->n, b->p, b->n);
+	for (size_t i = 0; i < n && !diff; i++)
+		diff = o->upper[(unsigned char)a->p[i]] - o->upper[(unsigned char)b->p[i]];
+	return diff ? diff : longer;
 }

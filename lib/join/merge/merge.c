@@ -21,10 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
-#include "join/input/balance.h"
 #include "join/merge/merge.h"
 #include "join/merge/ranges.h"
-#include "join/keys/keyorder.h"
 
 struct copies {
 	struct copies *next;

@@ -21,13 +21,9 @@
  * sorted.
  */
 #include <stdlib.h>
-#include "join/plan/plan.h"
-#include "join/keys/keyorder.h"
-#include "join/input/balance.h"
-#include "join/merge/merge.h"
-#include "join/merge/presorted.h"
-#include "join/merge/ranges.h"
 #include "flow/runread.h"
+#include "join/merge/merge.h"
+#include "join/merge/ranges.h"
 #include "join/space/space.h"
 #include "spill/writer.h"
 
@@ -40,7 +36,7 @@ struct held {
 	const struct sp__join_layout *layout;
 	struct sp__spill *spill; /* NULL: not open */
 	struct sp__emit emit;
-	char *mem;	     /* of the writer, then of the reader */
+	char *mem;	     /* memory of the writer, then of the reader */
 	struct sp__run *run; /* NULL: everything is in the buffer of emit */
 	uint64_t bytes;	     /* put into it */
 	struct sp__runwriter writer;

@@ -13,18 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/array.h"
 #include "base/delay.h"
 #include "base/host.h"
-#include "base/logparts.h"
 #include "base/minmax.h"
 #include "base/task.h"
-#include "io/cached.h"
+#include "base/tasklog.h"
 #include "io/ordered.h"
+#include "io/volume.h"
 #include "join/merge/merge.h"
 #include "join/merge/ranges.h"
-#include "join/plan/plan.h"
-#include "run/memory.h"
 
 /* Bytes of the longer file in a range, if they are in the page cache, and if not. */
 #define STEP_READ (UINT64_C(16) << 20)
@@ -39,13 +36,13 @@ struct counted {
 struct sp__joinrange_maker {
 	struct sp__joinrange range;
 	struct sp__inorder_maker ordered;
-	int fd[2];	    /* of the inputs */
+	int fd[2];	    /* descriptors of the inputs */
 	struct sp__env env; /* the join's, except the error */
 	struct sp_errinfo err;
 	struct sp__join_counts counts;
 	struct sp__io_counters io; /* of closed sources */
-	void *merge;		   /* of the range; kept if it has stopped */
-	int stopped;		   /* what run() has returned then */
+	void *merge;		   /* merge of the range; kept if it has stopped */
+	int stopped;		   /* result of run() when the merge stopped */
 	struct sp__log_parts logged;
 };
 

@@ -1,11 +1,182 @@
 /* SPDX-License-Identifier: MIT */
-/* Divides the memory of a hash join, and decides which input builds. */
+/*
+ * Divides the memory of a hash join, decides which input builds, and computes the number of
+ * partitions.
+ *
+ * Partitions: a share of the build input that stays in memory is neither written nor read again,
+ * but the writers do not get its memory.  So there can be only few partitions, and those of a large
+ * input do not fit into memory: they are read again for each block of nested loops, or partitioned
+ * once more.  Both costs are estimated in bytes moved.  If the share saves less than it costs,
+ * everything goes to temporary space, in as many partitions as needed, whose writers have the
+ * memory of the table.
+ */
 #include "base/err.h"
 #include "base/minmax.h"
+#include "join/keys/keying.h"
 #include "join/plan/plan.h"
-#include "join/keys/tags.h"
-#include "run/costs.h"
-#include "run/memory.h"
+#include "predict/costs.h"
+
+/* Partitions of an input of unknown size. */
+#define PARTITIONS_UNKNOWN 32
+/* Partitions into which the share in memory is divided. */
+#define PARTITIONS_RESIDENT 4
+/* Partitions are made somewhat smaller than memory, because the hash divides unevenly. */
+#define FILL 0.85
+/* A partition with this share of its input is not worth partitioning again. */
+#define STUBBORN 0.9
+
+/* Bytes read again if the probe side passes block after block of the build side. */
+static double rereads(double need, double memory, double probe)
+{
+	return need > memory ? (double)(uint64_t)(need / memory) * probe : 0;
+}
+
+/* Bytes written and read if both sides are partitioned, except the share that stays. */
+static double partitioning(double need, double memory, double both)
+{
+	return need > memory ? 2 * (1 - memory / need) * both : 0;
+}
+
+bool sp__join_nested_pays(const struct sp__join_layout *l, uint64_t need, uint64_t build_bytes,
+			  uint64_t probe_bytes)
+{
+	double memory = (double)l->table_bytes;
+
+	return rereads((double)need, memory, (double)probe_bytes) <
+	       partitioning((double)need, FILL * memory, (double)build_bytes + (double)probe_bytes);
+}
+
+/*
+ * Bytes moved if a share stays in memory, and the rest, of total size need, goes to n partitions.
+ * These are written, read, and, if they do not fit, read or partitioned again, with the smaller
+ * side as build side.
+ */
+static double moved(const struct sp__join_layout *l, double share, uint64_t n, double need,
+		    double build, double probe)
+{
+	double each = (1 - share) * need / (double)n, memory = FILL * (double)l->table_bytes;
+	double large = probe > build ? probe : build, again, partitioned;
+
+	if (probe < build)
+		each *= probe / build;
+	again = rereads(each, memory, large);
+	partitioned = partitioning(each, memory, build + probe);
+	return (1 - share) * (2 * (build + probe) + (again < partitioned ? again : partitioned));
+}
+
+/* Sends all partitions to temporary space; their writers use the memory of the table. */
+static void split_all(const struct sp__join_layout *l, uint64_t need, uint64_t n,
+		      struct sp__join_split *split)
+{
+	uint64_t memory = l->table_bytes / l->page_bytes;
+	uint64_t max = sp__min(memory / 2, SP__JOIN_PARTITIONS_MAX);
+
+	while (n < max && (double)need / (double)n > FILL * (double)memory)
+		n++;
+	*split = (struct sp__join_split){ 0, (unsigned)sp__min(n, max), 0 };
+}
+
+/* Changes split if it is cheaper to keep nothing in memory; need in pages. */
+static void weigh(const struct sp__join_layout *l, uint64_t need, uint64_t bytes,
+		  uint64_t probe_bytes, struct sp__join_split *split)
+{
+	double all_need = (double)need * l->page_bytes, build = (double)bytes;
+	double probe = probe_bytes ? (double)probe_bytes : build;
+	struct sp__join_split all;
+
+	split_all(l, need, split->spilled, &all);
+	if (moved(l, 0, all.spilled, all_need, build, probe) <
+	    moved(l, split->share, split->spilled, all_need, build, probe))
+		*split = all;
+}
+
+void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algorithm,
+		    uint64_t bytes, uint64_t records, uint64_t probe_bytes,
+		    struct sp__join_split *split)
+{
+	uint64_t memory = l->table_bytes / l->page_bytes, need, n, max;
+	unsigned resident = (unsigned)sp__min(l->partitions_max / 2, PARTITIONS_RESIDENT);
+	bool all = algorithm == SP_JOIN_GRACE || algorithm == SP_JOIN_SHJ;
+	double share, each;
+
+	if (algorithm == SP_JOIN_NESTED) {
+		*split = (struct sp__join_split){ 0, 1, 0 };
+		return;
+	}
+	if (!bytes && all) {
+		split_all(l, 0, PARTITIONS_UNKNOWN, split);
+		return;
+	}
+	if (!bytes) {
+		*split = (struct sp__join_split){
+			(unsigned)sp__min(l->partitions_max, PARTITIONS_UNKNOWN), 0, 1
+		};
+		return;
+	}
+	if (!records)
+		records = bytes / SP__JOIN_MEAN_BYTES;
+	need = sp__join_need(bytes, records) / l->page_bytes + 1;
+	n = sp__join_formula1(need, memory);
+	if (all) {
+		split_all(l, need, n, split);
+		return;
+	}
+	*split = (struct sp__join_split){ resident, 0, 1 };
+	if (n == 1)
+		return;
+	share = FILL * (double)memory / (double)need;
+	each = (1 - share) * (double)need;
+	max = l->partitions_max - resident;
+	n--; /* one is in memory */
+	while (n < max && each / (double)n > FILL * (double)memory)
+		n++;
+	*split = (struct sp__join_split){ resident, (unsigned)sp__min(n, max), share };
+	weigh(l, need, bytes, probe_bytes, split);
+}
+
+void sp__join_deal(const struct sp__join_split *split, uint16_t partition_of[SP__BUCKETS])
+{
+	unsigned in = split->spilled ? (unsigned)(split->share * SP__BUCKETS) : SP__BUCKETS;
+
+	if (!split->resident)
+		in = 0;
+	for (unsigned b = 0; b < SP__BUCKETS; b++)
+		partition_of[b] = (uint16_t)(b < in ? b * split->resident / in
+						    : split->resident + (b - in) * split->spilled /
+										(SP__BUCKETS - in));
+}
+
+uint64_t sp__join_writer(const struct sp__join_layout *l, uint64_t write_bytes,
+			 uint64_t table_bytes, unsigned npartitions, bool sorted, bool *of_table)
+{
+	uint64_t bytes = write_bytes;
+
+	*of_table = false;
+	if (sorted && bytes / npartitions < l->page_bytes) {
+		bytes = (uint64_t)npartitions * l->page_bytes;
+		*of_table = true;
+	} else if (!sorted && table_bytes > bytes) {
+		bytes = table_bytes;
+		*of_table = true;
+	}
+	bytes = sp__min(bytes / npartitions, l->writer_max);
+	return bytes - bytes % l->page_bytes;
+}
+
+bool sp__join_stubborn(uint64_t partition_bytes, uint64_t input_bytes)
+{
+	return (double)partition_bytes > STUBBORN * (double)input_bytes;
+}
+
+bool sp__join_nests(const struct sp__join_layout *l, enum sp_join_algorithm algorithm,
+		    unsigned depth, bool stubborn, uint64_t need, const uint64_t bytes[2])
+{
+	/* Gaps in pages can keep a partition from fitting, so the depth is bounded. */
+	if (algorithm == SP_JOIN_NESTED || depth >= SP__JOIN_DEPTH_MAX)
+		return true;
+	return need > l->table_bytes &&
+	       (stubborn || sp__join_nested_pays(l, need, bytes[0], bytes[1]));
+}
 
 #define PAGE_DEFAULT (64u << 10)
 #define PAGE_MIN 4096u
@@ -111,7 +282,7 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	/* With a volume, there would be two temporary spaces. */
 	if (o->ordered && o->run.volume)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-				"an ordered result is not made with a volume");
+				"an ordered result cannot be made with a volume");
 	rest = working - (uint64_t)b.chunk_bytes * (b.reads + b.writes);
 	*l = (struct sp__join_layout){ .write_bytes = sp__min(rest / 8, 16u << 20),
 				       .bloom_bytes = rest / 32 };

@@ -21,7 +21,7 @@
 #define SP__JOIN_THREADS_MAX 256u
 /* Bytes of the buffer in which a thread collects records of the result. */
 #define SP__EMIT_BYTES (128u << 10)
-/* Of each thread: minimum memory for copies, and one of two buffers of the result of a part. */
+/* Bytes of each thread: minimum for copies; one of two buffers for the result of a part. */
 #define SP__JOIN_COPIES_MIN (64u << 10)
 #define SP__JOIN_RESULT_BYTES (2u << 20)
 /* Memory of a thread that probes with parts of a file, without streams. */
@@ -46,7 +46,7 @@ struct sp__join_layout {
 struct sp__join_split {
 	unsigned resident; /* partitions in memory while there is space */
 	unsigned spilled;  /* partitions written from the start */
-	double share;	   /* of the hash's range, for the partitions in memory */
+	double share;	   /* share of the hash's range for the partitions in memory */
 };
 
 /* 0, or SP_EBUDGET with err. */
@@ -75,7 +75,7 @@ struct sp_recfmt sp__join_format(const struct sp_join_opts *opts, int input);
 /* Expected records of input 0 or 1; 0: unknown. */
 uint64_t sp__join_records(const struct sp_join_opts *opts, int input);
 
-/* choose.c */
+/* plan.c */
 static inline bool sp__is_inl(enum sp_join_algorithm a)
 {
 	return a == SP_JOIN_INL || a == SP_JOIN_ASYNC_INL;
@@ -104,12 +104,8 @@ bool sp__join_merges(const struct sp_join_opts *opts, const struct sp__join_layo
  */
 enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *opts,
 				       const struct sp__join_layout *layout);
-/* The algorithm of a plan, and the times by which it was chosen. */
-enum sp_join_algorithm sp__join_choose(const struct sp_join_opts *opts,
-				       const struct sp__join_layout *layout,
-				       struct sp_join_plan *plan);
 
-/* split.c */
+/* layout.c */
 /* bytes 0: unknown; probe_bytes 0: unknown, and assumed equal to bytes. */
 void sp__join_split(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,
 		    uint64_t bytes, uint64_t records, uint64_t probe_bytes,
@@ -134,7 +130,7 @@ bool sp__join_nests(const struct sp__join_layout *layout, enum sp_join_algorithm
 bool sp__join_nested_pays(const struct sp__join_layout *layout, uint64_t need_bytes,
 			  uint64_t build_bytes, uint64_t probe_bytes);
 
-/* threads.c */
+/* plan.c */
 /* Bytes of write_bytes for copies of several probing threads; 0: one thread probes. */
 uint64_t sp__join_copies_bytes(const struct sp_join_opts *opts,
 			       const struct sp__join_layout *layout);
@@ -145,11 +141,8 @@ unsigned sp__join_probers(const struct sp_join_opts *opts, uint64_t unused_bytes
 /* Threads that merge ranges, and the memory of each. */
 struct sp__join_makers {
 	uint64_t step;	       /* bytes of a range */
-	uint64_t buffer_bytes; /* of each of two buffers of the result */
+	uint64_t buffer_bytes; /* bytes of each of two buffers of the result */
 	unsigned n;
 };
 void sp__join_makers(const struct sp_run_opts *opts, uint64_t input_bytes,
 		     struct sp__join_makers *makers);
-/* Sets the threads of a plan that is otherwise complete. */
-void sp__join_plan_threads(const struct sp_join_opts *opts, const struct sp__join_layout *layout,
-			   struct sp_join_plan *plan);

@@ -11,10 +11,8 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/utf8mark.h"
-#include "join/result/emit.h"
 #include "join/keys/keying.h"
-#include "join/keys/tags.h"
-#include "join/result/timeline.h"
+#include "join/result/emit.h"
 
 /* The replacement of empty fields; in CSV it is quoted like a field. */
 static int set_filler(struct sp__emit *e, const char *text)

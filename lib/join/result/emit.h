@@ -9,10 +9,25 @@
 #pragma once
 
 #include <limits.h>
-#include <spindle/join.h>
-#include "io/wstream.h"
 #include "join/plan/plan.h"
 #include "rec/fields.h"
+#include "run/env.h"
+
+/*
+ * Records the times at which records of a result are complete, for the caller of the join;
+ * sp_join_io defines which of them are reported (result.c).
+ */
+struct sp__timeline {
+	const struct sp_join_io *io;
+	const struct sp__env *env;
+	uint64_t rows, reported; /* complete; the last one reported */
+	double elapsed_s;	 /* time of the last row */
+};
+
+/* Counts another complete record. */
+void sp__timeline_row(struct sp__timeline *t);
+/* Reports the last record, after the end. */
+void sp__timeline_end(struct sp__timeline *t);
 
 /* A line without its terminator and tag, and its key. */
 struct sp__line {
@@ -20,8 +35,6 @@ struct sp__line {
 	size_t bytes;
 	struct sp__slice key;
 };
-
-struct sp__timeline;
 
 struct sp__emit {
 	const struct sp_join_opts *opts;
@@ -37,7 +50,7 @@ struct sp__emit {
 	const char *const *inputs; /* names of files 1 and 2, set by the owner: for messages */
 	bool simple;		   /* the rest of a line can be copied as a whole */
 	/* Binary records: */
-	size_t fixed_bytes[2]; /* of each file in the result; 0: it is not in the result */
+	size_t fixed_bytes[2]; /* bytes of each file in the result; 0: it is not in the result */
 	unsigned char fill;
 	struct sp__fields fields[SP_JOIN_FILES_MAX];
 
@@ -56,7 +69,7 @@ struct sp__emit {
 	int (*sink)(void *arg, const char *data, size_t bytes, bool whole);
 	void *sink_arg;
 	bool each;
-	/* Tags of both records (keys/tags.h) come first, starting with file 1 or 2; 0: no tags. */
+	/* Tags of both records (keying.h) come first, starting with file 1 or 2; 0: no tags. */
 	unsigned tags_of;
 	char *whole; /* end of the whole records in buf */
 	bool begun;  /* the beginning of a record has been flushed */

@@ -1,10 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the result of a join to its stream. */
+/* Writes the result of a join to its stream, and reports when its records were complete. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "join/result/result.h"
+
+/* From this number on, a row is reported if all but its first three digits are 0. */
+#define DIGITS_BEYOND 1000
+
+static void report(struct sp__timeline *t)
+{
+	t->reported = t->rows;
+	t->io->row(t->io->row_arg, t->rows, t->elapsed_s);
+}
+
+static bool is_reported(uint64_t row)
+{
+	while (row >= DIGITS_BEYOND && row % 10 == 0)
+		row /= 10;
+	return row < DIGITS_BEYOND;
+}
+
+void sp__timeline_row(struct sp__timeline *t)
+{
+	t->rows++;
+	t->elapsed_s = (double)(sp__env_now_ns(t->env) - t->env->begin_ns) * 1e-9;
+	if (is_reported(t->rows))
+		report(t);
+}
+
+void sp__timeline_end(struct sp__timeline *t)
+{
+	if (t->rows > t->reported)
+		report(t);
+}
 
 int sp__result_open(struct sp__result *r)
 {

@@ -9,8 +9,6 @@
 #include <spindle/outfile.h>
 #include "io/ordered.h"
 #include "join/result/emit.h"
-#include "join/result/timeline.h"
-#include "run/env.h"
 
 struct sp__result {
 	struct sp__emit emit;

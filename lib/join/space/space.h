@@ -3,7 +3,6 @@
 #pragma once
 
 #include "join/input/inputs.h"
-#include "spill/store.h"
 
 /*
  * Opens a store for a number of runs; 0: unknown.  buffered: the page cache gathers requests.  0 or

@@ -26,5 +26,5 @@ struct sp__checks {
 /* Checks that rounds of bands begin with zones; after the seek curve, before the geometry. */
 SP_MUST_CHECK int sp__rounds_check(struct sp__checks *c);
 SP_MUST_CHECK int sp__layout_check(struct sp__checks *c);
-/* reach.c */
+/* layout.c */
 SP_MUST_CHECK int sp__reach_check(struct sp__checks *c, const struct sp_geometry *g);

@@ -20,7 +20,7 @@
 #define READS_MAX 4096
 #define READS_MIN 16
 #define WINDOWS 10
-#define SLOW_NS 2e6 /* of a random read */
+#define SLOW_NS 2e6 /* a random read is slow beyond this time */
 #define GAIN 1.1
 #define CUT 0.6
 

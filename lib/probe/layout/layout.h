@@ -21,5 +21,5 @@ struct sp__tracklayout {
 
 /* 0, -ENOMEM, or the errors of probe/timing/timing.h except -EIO and -ENODATA. */
 SP_MUST_CHECK int sp__layout_find(struct sp__tracklayout *l);
-/* stairs.c: for hops from this track on; the errors of probe/hops/hops.h. */
+/* For hops from this track on; the errors of probe/hops/hops.h. */
 SP_MUST_CHECK int sp__stairs_find(struct sp__tracklayout *l, uint64_t first);

@@ -18,7 +18,7 @@ struct sp__rotation {
 
 /* rotation.c: finds verdict and evidence, and prepares the timing of angles. */
 SP_MUST_CHECK int sp__rotation_find(struct sp__rotation *ro);
-/* arms.c: a device with several arms is layered. */
+/* A device with several arms is layered. */
 SP_MUST_CHECK int sp__arms_find(struct sp__rotation *ro);
-/* line.c: after no track was seen: a device whose blocks are scattered is layered. */
+/* After no track was seen: a device whose blocks are scattered is layered. */
 SP_MUST_CHECK int sp__line_find(struct sp__rotation *ro);

@@ -22,7 +22,7 @@
 #define INSERT_UPTO 600
 #define INSERTS 48
 #define POINTS_MAX 200
-#define EXTRA_NS 400000 /* of drives whose parameters are published: 0.13 to 0.49 ms */
+#define EXTRA_NS 400000 /* extra time; drives whose parameters are published have 0.13 to 0.49 ms */
 #define WRITES 10
 #define QUEUED 8
 

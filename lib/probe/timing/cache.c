@@ -9,10 +9,10 @@
 #include "probe/timing/timing.h"
 
 #define SLOW_NS 2e6   /* reads elsewhere, of a disk */
-#define LOOKS 8	      /* of each kind */
+#define LOOKS 8	      /* reads of each kind */
 #define BUS_BLOCKS 64 /* in a long read */
 #define BUS_READS 128
-#define BUS_WARM 8 /* of these, until the drive has them all */
+#define BUS_WARM 8 /* reads of the bus until the drive has all blocks in its cache */
 #define BUS_ERRORS 10
 #define BUS_EXACT 60	   /* the standard error of what the blocks take is not more than 1/60 */
 #define HALF_NORMAL 0.5742 /* its deviations from the early quantile to the median */

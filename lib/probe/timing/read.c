@@ -118,7 +118,7 @@ int sp__angle_read(struct sp__timing *tm, uint64_t lbn, unsigned n, double *rev,
 	return 0;
 }
 
-/* Of a half-normal distribution: its quantile SP__EARLY, and the least of few samples. */
+/* A half-normal distribution: its quantile SP__EARLY, and the minimum of few samples. */
 double sp__angle_error(const struct sp__timing *tm, unsigned n)
 {
 	return fmax(0.34 / sqrt(n), 1.25 / (n + 1)) * tm->scatter.sd_ns / tm->spin.period_ns;

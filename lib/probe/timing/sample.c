@@ -5,7 +5,7 @@
  * Completions are late by the host's noise, never early, and some are very late.  So samples are
  * never averaged: a low quantile of many is taken.
  */
-#include "base/doubles.h"
+#include "base/array.h"
 #include "probe/timing/sample.h"
 
 double sp__quantile(double *v, size_t n, double q)

@@ -45,7 +45,7 @@ struct sp__spin {
 
 /* Scatter of completions as the host sees them. */
 struct sp__scatter {
-	double sd_ns;	 /* of a half-normal distribution */
+	double sd_ns;	 /* standard deviation of a half-normal distribution */
 	double tail;	 /* share of completions that are far too late */
 	double floor_ns; /* from the earliest completions to the estimate that sp__angle() makes */
 	unsigned agree;	 /* samples that must agree, at most half of SP__AGREE_MAX */
@@ -63,7 +63,7 @@ struct sp__cachefact {
 	uint64_t hit_ns;	     /* faster answers come from the cache */
 	unsigned flush;		     /* reads elsewhere that flush a block */
 	unsigned looks, look_misses; /* blocks read again; not answered as expected */
-	double bus_ns;		     /* of one block, by answers from memory; 0: unknown */
+	double bus_ns; /* time of one block on the bus, by answers from memory; 0: unknown */
 	uint64_t recent[SP__RECENT]; /* read last, a ring */
 	unsigned count;
 };
@@ -71,11 +71,11 @@ struct sp__cachefact {
 struct sp__timing {
 	struct sp__target *target;
 	const struct sp_probe_opts *opts;
-	struct sp__rng rng; /* of all choices of the probe */
+	struct sp__rng rng; /* random numbers for all choices of the probe */
 	struct sp__spin spin;
 	struct sp__scatter scatter;
 	struct sp__cachefact cache;
-	double turnaround_ns; /* of the host, between two requests; rotation.c measures it */
+	double turnaround_ns; /* time of the host between two requests; rotation.c measures it */
 	/* Counts of requests; other rooms count theirs too. */
 	struct sp_probe_cost cost;
 };
@@ -97,7 +97,7 @@ double sp__angle_error(const struct sp__timing *tm, unsigned n);
 SP_MUST_CHECK int sp__angle_read(struct sp__timing *tm, uint64_t lbn, unsigned n, double *rev,
 				 uint64_t *done_ns);
 
-/* angle.c: the angle of a block's end by as many samples as agree; by n samples. */
+/* spin.c: the angle of a block's end by as many samples as agree; by n samples. */
 SP_MUST_CHECK int sp__angle_agreed(struct sp__timing *tm, uint64_t lbn, double *rev);
 SP_MUST_CHECK int sp__angle_exact(struct sp__timing *tm, uint64_t lbn, unsigned n, double *rev);
 

@@ -38,7 +38,7 @@ struct expect {
 
 /* The runs so far, written out as one skew for each track; equal skews share a class. */
 struct runs {
-	uint32_t class[SKEWS_MAX]; /* of the skew after each track */
+	uint32_t class[SKEWS_MAX]; /* class of the skew after each track */
 	uint32_t n;
 	uint64_t longest; /* run */
 	double next;	  /* angle of the track after the last run */
@@ -53,7 +53,7 @@ struct run {
 	/* At work: */
 	uint64_t pos;	    /* its first track */
 	double first, last; /* angles of that and of the last track on the line */
-	double behind;	    /* and of the first one off it */
+	double behind;	    /* angle of the first track behind the line */
 	uint64_t lo, hi;    /* distances of these two; hi 0: none yet */
 	uint64_t far;	    /* the slope comes from this distance */
 };

@@ -12,7 +12,7 @@
 
 struct sp__tracks {
 	struct sp__timing *tm;
-	uint64_t blocks; /* of the device */
+	uint64_t blocks; /* blocks of the device */
 	size_t nzones, capacity;
 	struct sp__pzone *zones;
 	size_t nbad; /* ranges that cannot be read: first, last */
@@ -39,7 +39,7 @@ bool sp__skew_between(const struct sp__tracks *tr, uint32_t cylinder, uint64_t f
 		      double *rev);
 
 /*
- * The steps.  resume.c: restores the zones of a partial geometry, if there is one.  SP_EFORMAT:
+ * The steps.  recheck.c: restores the zones of a partial geometry, if there is one.  SP_EFORMAT:
  * the geometry is of another device.
  */
 SP_MUST_CHECK int sp__tracks_resume(struct sp__tracks *tr, const struct sp_geometry *g,
@@ -62,7 +62,7 @@ SP_MUST_CHECK int sp__edge_fine(struct sp__tracks *tr, uint64_t lbn, uint32_t le
 /* Finds the first track that begins after lbn, or the end of the device.  hint 0: unknown. */
 SP_MUST_CHECK int sp__edge_next(struct sp__tracks *tr, uint64_t lbn, uint32_t hint, uint64_t *next);
 /*
- * learn.c: the lengths of its first tracks, at least so many.  *known: there is a pattern, if only
+ * extend.c: the lengths of its first tracks, at least so many.  *known: there is a pattern, if only
  * of one length; else z is one track.  before: the zone before it, or NULL.
  */
 SP_MUST_CHECK int sp__pzone_learn(struct sp__tracks *tr, struct sp__pzone *z,

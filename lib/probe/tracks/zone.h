@@ -6,7 +6,7 @@
 #include "probe/timing/sample.h"
 
 struct sp__oddtrack {
-	uint64_t track;	  /* of the zone */
+	uint64_t track;	  /* first track of the zone */
 	uint32_t missing; /* blocks fewer than in the pattern */
 };
 
@@ -19,8 +19,8 @@ struct sp__pzone {
 	uint32_t nskew; /* 0: angles are not known */
 	double *skew;	/* from the start of a track to that of the next one, rev */
 	double start;	/* angle of the first block's start */
-	bool rounds;	/* of bands; one begins with the first track; checks.c writes it */
-	uint64_t reads; /* that it took to find it */
+	bool rounds;	/* bands have rounds; checks/layout.c writes it */
+	uint64_t reads; /* reads needed to find the zone */
 };
 
 static inline uint64_t sp__pzone_end(const struct sp__pzone *z)

@@ -15,7 +15,7 @@
 #define ROUND_MAX 32	 /* zones of a round */
 #define PATTERN_MAX 4096 /* tracks of a round */
 #define SAMPLES 3
-#define SOLID_TRACKS 16 /* of a zone whose length is certain */
+#define SOLID_TRACKS 16 /* tracks of a zone whose length is certain */
 
 /* Adds the tracks of b, which follows a, to a. */
 static int append(struct sp__pzone *a, const struct sp__pzone *b, uint32_t missing)

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares the state of a sort's dry run: dryrun.c, form.c, merge.c. */
+/* Declares the state of a sort's dry run: dryrun.c, merge.c. */
 #pragma once
 
-#include "base/minmax.h"
 #include "base/rng.h"
+#include "predict/dryrun.h"
 #include "run/charge.h"
-#include "run/dryrun.h"
-#include "sort/plan/steps.h"
+#include "sort/plan/predict.h"
 
 struct sp__drysort {
 	const struct sp__sort_sizes *s;
-	uint64_t bytes; /* of the input */
+	uint64_t bytes; /* bytes of the input */
 	double scale;	/* length of the sort's runs / those of the dry run */
 	struct sp__env env;
 	struct sp__spill *store; /* NULL: nothing is spilled */
 	struct sp__run **runs;
-	struct sp__runwriter write; /* of the run that is being written */
+	struct sp__runwriter write; /* writer of the run that is being written */
 	bool writing;
 	char *write_mem;
 	size_t write_bytes;
@@ -58,10 +57,6 @@ static inline void sp__drysort_charge(struct sp__drysort *t, uint64_t bytes, uns
 /* dryrun.c: begins a run with this number, after ending the one that is being written. */
 SP_MUST_CHECK int sp__drysort_begin_run(struct sp__drysort *t, unsigned id, unsigned level);
 SP_MUST_CHECK int sp__drysort_end_run(struct sp__drysort *t);
-/* form.c: reads and sorts the input in memory; *strips: how many are to be merged. */
-SP_MUST_CHECK int sp__drysort_in_memory(struct sp__drysort *t, unsigned *strips);
-/* form() of struct sp__steps. */
-SP_MUST_CHECK int sp__drysort_form(void *drysort, unsigned id, uint64_t *bytes, bool *last);
 /* merge.c: merge() of struct sp__steps. */
 SP_MUST_CHECK int sp__drysort_merge(void *drysort, const struct sp__merge_step *step,
 				    uint64_t *bytes);

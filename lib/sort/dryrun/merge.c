@@ -9,7 +9,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <spindle/batch.h>
 #include "sort/dryrun/impl.h"
 #include "sort/plan/readplan.h"
 #include "sort/tree/merge.h"
@@ -32,8 +31,8 @@ struct merging {
 	struct sp__pool *pool;
 	size_t charged;
 	double bytes;	 /* to be merged, those from memory included */
-	uint64_t limit;	 /* of the result, with --top */
-	uint64_t merged; /* so far */
+	uint64_t limit;	 /* bytes of the result under --limit */
+	uint64_t merged; /* bytes merged so far */
 	uint64_t owed;	 /* merged, and not yet charged and written: the final merge */
 };
 

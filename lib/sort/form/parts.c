@@ -15,12 +15,11 @@
  * slots that are older than a stored one are stored, too: a merge takes runs before slots.
  *
  * States of slots change under the lock; only a worker that has set FILLING or STORING touches the
- * slot until it sets the next state (slot.h).
+ * slot until it sets the next state (forming.h).
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include "base/err.h"
-#include "base/minmax.h"
 #include "sort/form/parts.h"
 #include "sort/plan/plan.h"
 
@@ -43,9 +42,9 @@ struct worker {
 	struct sp__spilled spilled; /* the runs that it stores */
 	struct sp__part part;
 	struct sp__block *block; /* instead of the part */
-	uint64_t number;	 /* of the part or block */
+	uint64_t number;	 /* number of the part or block */
 	struct sp__slot *slot;	 /* being filled; or NULL */
-	uint64_t slot_bytes;	 /* that it has taken from the input */
+	uint64_t slot_bytes;	 /* bytes that the slot has taken from the input */
 	uint64_t last;		 /* number of its last part */
 	uint64_t begun;		 /* slots that begin in its part */
 	uint64_t records, bytes, runs;
@@ -59,11 +58,11 @@ struct worker {
 struct filling {
 	struct sp__forming *forming;
 	const struct sp__form_source *from;
-	struct sp__blocks *blocks; /* of a source without parts */
+	struct sp__blocks *blocks; /* blocks of a source without parts */
 	struct worker *workers;
 	unsigned n;
-	char *chunks;		      /* of the workers' streams, or blocks */
-	struct sp__chunks_plan chunk; /* of each worker */
+	char *chunks;		      /* memory of the workers' streams, or of blocks */
+	struct sp__chunks_plan chunk; /* chunks of each worker */
 	bool stable;		      /* the order of equal records matters */
 	pthread_mutex_t lock;	      /* protects states of slots, and: */
 	pthread_cond_t changed;

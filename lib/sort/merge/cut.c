@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include "base/bisect.h"
 #include "base/err.h"
-#include "base/minmax.h"
 #include "sort/merge/cut.h"
 
 #define KEY_MAX (SP__LASTKEY_MAX - 1)

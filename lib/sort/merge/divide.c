@@ -15,12 +15,12 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
-#include "base/minmax.h"
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/ring.h"
-#include "io/cached.h"
 #include "io/engine.h"
-#include "sort/merge/divide.h"
+#include "io/volume.h"
+#include "sort/merge/ranges.h"
 
 /* Fewer bytes take less time than the preparations. */
 #define MIN_BYTES (UINT64_C(1) << 20)

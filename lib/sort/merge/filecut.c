@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/minmax.h"
 #include "base/whole.h"
-#include "sort/merge/filecut.h"
+#include "sort/merge/cut.h"
 
 #define WINDOW ((size_t)8 << 10)
 

@@ -4,11 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/minmax.h"
 #include "base/utf8mark.h"
 #include "flow/scan.h"
 #include "io/engine.h"
-#include "sort/merge/inputs.h"
+#include "sort/merge/merging.h"
 
 /* Descriptors of the spill store, which merging needs in addition to inputs and output. */
 #define OTHER_DESCRIPTORS 2

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/minmax.h"
 #include "sort/merge/writing.h"
 
 /* Bytes between two checks of whether another worker has failed. */
@@ -215,7 +214,7 @@ int sp__marks_write(struct sp__range_worker *k, uint64_t i)
 		rc = put_all(k, i, &at);
 	if (!rc && r->end != UINT64_MAX && at != r->end)
 		rc = sp__errf(&k->err, SP_EBALANCE, "merge", NULL, -1,
-			      "a range has %llu bytes too many or too few",
+			      "an output range has %llu bytes too many or too few",
 			      (unsigned long long)sp__absdiff(at, r->end));
 	return rc < 0 ? rc : set_mark(k, i, at, &k->sequence.balance->given);
 }

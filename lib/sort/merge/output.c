@@ -8,7 +8,6 @@
  */
 #include <string.h>
 #include "base/err.h"
-#include "sort/merge/output.h"
 #include "sort/merge/ranges.h"
 
 /* Merging fewer bytes takes less time than starting a thread. */

@@ -20,7 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/minmax.h"
 #include "sort/merge/writing.h"
 
 /* Bytes between two marks of a range: the memory, but at least this, or this share of the input. */

@@ -6,8 +6,37 @@
  * A group of equal keys is returned when the merge has reached the next one, since its number is
  * only then known.  One record is copied per group.
  */
+#include <string.h>
 #include "sort/merge/sequence.h"
-#include "sort/records/counted.h"
+
+/* Returns the byte after a number. */
+static char separator(const struct sp_recfmt *f)
+{
+	return f->kind == SP_REC_CSV ? f->separator : ' ';
+}
+
+/* Returns the record after its number; valid until another one is held.  Adds it to b. */
+static void group_give(struct sp__group *g, const struct sp_recfmt *f, struct sp__balance *b,
+		       const char **data, size_t *bytes)
+{
+	char *rec = g->held.data + SP__COUNT_SPACE, *p = rec;
+
+	sp__tally_add(&b->given, rec, g->held.bytes - SP__COUNT_SPACE);
+	b->counted += g->number;
+	*--p = separator(f);
+	for (; g->number; g->number /= 10)
+		*--p = (char)('0' + g->number % 10);
+	while (p > rec - sp__counted_bytes(f))
+		*--p = ' ';
+	*data = p;
+	*bytes = g->held.bytes - (size_t)(p - g->held.data);
+}
+
+const char *sp__uncounted(const struct sp_recfmt *f, const char *rec)
+{
+	rec += strspn(rec, " ");
+	return strchr(rec, separator(f)) + 1;
+}
 
 int sp__sequence_open(struct sp__sequence *q, struct sp__sort_shared *s, unsigned n,
 		      struct sp__balance *balance, struct sp_errinfo *err)
@@ -64,7 +93,7 @@ int sp__sequence_next_counted(struct sp__sequence *q, bool wait)
 	} while (!q->group.number && q->group_due);
 	if (!q->group.number)
 		return rc;
-	sp__group_give(&q->group, &q->sort->opts.format, q->balance, &q->rec, &q->bytes);
+	group_give(&q->group, &q->sort->opts.format, q->balance, &q->rec, &q->bytes);
 	q->reach = q->bytes;
 	return SP_READY;
 }

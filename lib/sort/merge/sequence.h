@@ -7,9 +7,25 @@
 #pragma once
 
 #include "run/charge.h"
-#include "sort/merge/group.h"
 #include "sort/shared.h"
 #include "sort/tree/merge.h"
+
+/* Under --count: a group of equal keys. */
+struct sp__group {
+	struct sp__bytes held; /* first record, with free space for the number before it */
+	uint64_t number;       /* 0: no group is held */
+};
+
+/*
+ * Returns the length of a 1 in the result: in the format of uniq -c or, in CSV, with a separator.
+ */
+static inline size_t sp__counted_bytes(const struct sp_recfmt *f)
+{
+	return f->kind == SP_REC_CSV ? 2 : 8;
+}
+
+/* Returns the record after a number of the result. */
+const char *sp__uncounted(const struct sp_recfmt *f, const char *rec);
 
 /* For each cursor of a merge, the offset of its current record in its run. */
 struct sp__run_offsets {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include "io/ordered.h"
-#include "sort/merge/divide.h"
+#include "sort/merge/ranges.h"
 
 /* What a range has read, dropped and returned. */
 struct sp__range_sum {
@@ -45,7 +45,7 @@ struct sp__writing {
 	uint64_t **found;	    /* positions of each cut, for the range after it; or NULL */
 	pthread_cond_t changed;	    /* a cut has been found, or will not be */
 	bool given_up;		    /* a worker has failed to find a cut */
-	struct sp__range_sum *sums; /* of each range */
+	struct sp__range_sum *sums; /* sums of each range */
 	/* The first range in which a file is not sorted; where it starts. */
 	uint64_t disordered;
 	uint64_t *rest;
@@ -54,7 +54,7 @@ struct sp__writing {
 
 	/* With checkpoints: */
 	struct sp__resume *resume; /* NULL: there are none */
-	struct sp__ranges *ranges; /* those of the checkpoints */
+	struct sp__ranges *ranges; /* the ranges of the checkpoints */
 	uint64_t marked_bytes;	   /* between marks */
 	_Atomic uint64_t next;	   /* range to be taken next */
 	_Atomic bool failed;
@@ -66,11 +66,11 @@ struct sp__range_worker {
 	struct sp__freemem where; /* for pages */
 	struct sp__spill *reader;
 	struct sp__step_inputs in;
-	struct sp__run_span *spans; /* of each run */
+	struct sp__run_span *spans; /* spans of each run */
 	uint64_t *from, *to;	    /* positions of the cuts before and after the range */
 	struct sp__file_span *files;
-	struct sp__tally read;	   /* of the range, from files */
-	struct sp__io_counters io; /* of all ranges */
+	struct sp__tally read;	   /* records of the range that came from files */
+	struct sp__io_counters io; /* requests of all ranges */
 	bool verified;		   /* the range is known to be sorted */
 	bool reading;		   /* the pages of the range are not all in memory yet */
 	struct sp__sequence sequence;
@@ -80,7 +80,7 @@ struct sp__range_worker {
 
 	/* With checkpoints: */
 	struct sp__wstream *stream;
-	struct sp__run_offsets offsets; /* of the range's cursors */
+	struct sp__run_offsets offsets; /* offsets of the range's cursors */
 	XXH3_state_t *digest;
 
 	struct sp_errinfo err;

@@ -1,23 +1,90 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Derives from the options alone: policy, recycling, placement, and the costs and memory that
- * follow.
+ * Chooses policy, recycling and placement by the options, and the read-ahead strategy of a merge by
+ * the formulas of Zhang & Larson, section 4.  Computes the costs and memory that follow.
  */
-#include "base/minmax.h"
+#include <math.h>
+#include "base/enum.h"
 #include "run/memory.h"
 #include "run/volume_spec.h"
-#include "sort/plan/layout.h"
+#include "sort/plan/plan.h"
+#include "sort/plan/readplan.h"
 #include "spill/writer.h"
+
+double sp__plan_cluster_pages(enum sp_readahead strategy, unsigned runs, unsigned buffers)
+{
+	double n = runs, b = buffers;
+
+	if (buffers < sp__readplan_min(strategy, runs))
+		return 0;
+	switch (strategy) {
+	case SP_READ_DOUBLE:
+		return b < 2 * n ? 1 : floor(b / (2 * n));
+	case SP_READ_EQUAL:
+		return b < 2 * n ? 1 : b / n - 1;
+	case SP_READ_FORECAST:
+		return floor(b / (n + 1));
+	case SP_READ_EXTENDED:
+		return b / (n + 2);
+	case SP_READ_CLUSTER:
+		return b / (n + 1);
+	default:
+		return 1;
+	}
+}
+
+enum sp_readahead sp__plan_readahead(enum sp_readahead given, uint64_t pages, uint32_t page_bytes,
+				     unsigned runs, unsigned buffers, bool sequence,
+				     struct sp__device_costs device, struct sp_strategy_plan *table)
+{
+	struct sp_strategy_plan own[SP_READ_COUNT_], *all = table ? table : own;
+	enum sp_readahead best = SP_READ_AUTO;
+
+	all[SP_READ_AUTO] = (struct sp_strategy_plan){ 0 };
+	for (enum sp_readahead s = SP_READ_NONE; s < SP_READ_COUNT_; s++) {
+		struct sp_strategy_plan *p = &all[s];
+
+		p->feasible = buffers >= sp__readplan_min(s, runs) &&
+			      (sequence || !sp__readplan_needs_sequence(s));
+		p->cluster_pages = sp__plan_cluster_pages(s, runs, buffers);
+		/* At least one cluster for each run, for any memory. */
+		p->cluster_reads =
+			p->cluster_pages > 0 ? fmax((double)pages / p->cluster_pages, runs) : runs;
+		p->seconds = device.transfer_s_per_mib * ((double)pages * page_bytes) / MIB +
+			     device.seek_s * p->cluster_reads;
+		if (p->feasible &&
+		    (best == SP_READ_AUTO || p->seconds < all[best].seconds * (1 - 1e-9)))
+			best = s;
+	}
+	if (given != SP_READ_AUTO)
+		return given;
+	/* Along the path many runs are read together, each when half of its pages are free. */
+	if (device.path && all[SP_READ_DOUBLE].feasible)
+		best = SP_READ_DOUBLE;
+	return best == SP_READ_AUTO ? SP_READ_NONE : best;
+}
+
+SP__ENUM_TABLE(sp_run_formation, { "load", SP_FORM_LOAD }, { "replacement", SP_FORM_REPLACEMENT },
+	       { "auto", SP_FORM_AUTO })
+SP__ENUM_TABLE(sp_merge_policy, { "lazy", SP_MERGE_LAZY }, { "eager", SP_MERGE_EAGER },
+	       { "polyphase", SP_MERGE_POLYPHASE }, { "mms", SP_MERGE_MMS },
+	       { "ppms", SP_MERGE_PPMS }, { "auto", SP_MERGE_AUTO })
+SP__ENUM_TABLE(sp_readahead, { "none", SP_READ_NONE }, { "double", SP_READ_DOUBLE },
+	       { "equal", SP_READ_EQUAL }, { "forecast", SP_READ_FORECAST },
+	       { "extended", SP_READ_EXTENDED }, { "cluster", SP_READ_CLUSTER },
+	       { "auto", SP_READ_AUTO })
+SP__ENUM_TABLE(sp_recycle, { "none", SP_RECYCLE_NONE }, { "all", SP_RECYCLE_ALL },
+	       { "auto", SP_RECYCLE_AUTO })
 
 /* Share of the memory for the input, and for the output, of several threads. */
 #define BUFFERS_SHARE 16
 /* A thread with less memory does not pay. */
 #define WRITER_BYTES (512u << 10)
-#define WRITER_PAGES 4	   /* that each of several writers has, if memory allows */
-#define WRITER_MIN_PAGES 2 /* that it must have */
+#define WRITER_PAGES 4	   /* pages of each of several writers, if memory allows */
+#define WRITER_MIN_PAGES 2 /* minimum pages of each writer */
 #define PART_CHUNK_MIN (16u << 10)
 #define PART_CHUNK_MAX (1u << 20)
-/* A device is as fast as it can be with the most of them. */
+/* Chunks of a thread that reads parts; a device reaches its full speed with the maximum. */
 #define PART_CHUNKS_MIN 2u
 #define PART_CHUNKS_USUAL 4u
 #define PART_CHUNKS_MAX 8u

@@ -19,11 +19,11 @@
  */
 #include <math.h>
 #include "base/minmax.h"
+#include "base/ring.h"
 #include "run/memory.h"
-#include "sort/plan/layout.h"
+#include "sort/plan/plan.h"
 #include "sort/plan/policy.h"
 #include "sort/plan/readplan.h"
-#include "base/ring.h"
 #include "sort/records/runbuf.h"
 #include "spill/codec.h"
 #include "spill/pool.h"

@@ -27,8 +27,8 @@
 #include "base/minmax.h"
 #include "run/memory.h"
 #include "run/volume_spec.h"
+#include "sort/plan/plan.h"
 #include "sort/plan/predict.h"
-#include "sort/plan/layout.h"
 
 #define MIN_PAGE 4096u
 #define USUAL_PAGE (32u << 10)
@@ -43,7 +43,7 @@
 #define NEAR_THREADS 2
 #define NEAR_MAX 4
 #define SMALL_COSTS 0.25
-#define THREAD_SCORE 8 /* of a thread with pages in the final merge, like halving a page 8 times */
+#define THREAD_SCORE 8 /* a thread in the final merge scores like halving a page 8 times */
 #define WORTH_REPLACEMENT 0.8
 
 /* Returns the largest page with which each of several threads has its ranges of runs. */
@@ -284,8 +284,8 @@ static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
 
 /*
  * Returns the bytes of temporary space that are written and not reused.  Intermediate merges write
- * where they have read, unless nothing is recycled.  With --top, only the first records of each run
- * stay.
+ * where they have read, unless nothing is recycled.  With --limit, only the first records of each
+ * run stay.
  */
 static uint64_t spill_bytes(const struct sp_sort_opts *o, const struct sp_sort_plan *plan)
 {

@@ -52,7 +52,7 @@ struct sp__policy {
 	bool eager, polyphase; /* neither: LAZY */
 	bool whole;	       /* MMS or PPMS: no early final merge */
 	unsigned fan_in;
-	unsigned level; /* of the run being made */
+	unsigned level; /* level of the run being made */
 	size_t merging; /* number of the runs being merged */
 	/* LAZY and EAGER: all runs, and the first one being merged. */
 	struct runs list;

@@ -32,7 +32,7 @@
 #include <spindle/sort.h>
 
 struct sp__policy_step {
-	unsigned level; /* of the run to be made; initial runs have level 0 */
+	unsigned level; /* level of the run to be made; initial runs have level 0 */
 	bool final;	/* the last merge, whose result is the output */
 };
 

@@ -46,7 +46,7 @@
  */
 #include <string.h>
 #include "base/keyhash.h"
-#include "sort/records/runbuf_impl.h"
+#include "sort/records/runbuf.h"
 
 #define BLOCK 32
 #define BEGIN_SLOTS 16384

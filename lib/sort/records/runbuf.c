@@ -6,7 +6,7 @@
  * one memcpy() then copies these records.  Other records are copied one by one, after
  * their keys.
  */
-#include "sort/records/runbuf_impl.h"
+#include "sort/records/runbuf.h"
 
 void sp__runbuf_init(struct sp__runbuf *rb, const struct sp_keyset *keys)
 {

@@ -17,12 +17,29 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include "base/tally.h"
 #include "rec/key.h"
 #include "rec/recfmt.h"
 #include "sort/records/counted.h"
-#include "sort/records/distinct.h"
+
+struct sp__runbuf;
+
+/* The table of a buffer that collapses repeated keys while it is filled (distinct.c). */
+struct sp__distinct {
+	bool due;			     /* a table is made with the first record */
+	bool always;			     /* it stays even if it does not pay */
+	bool crowded;			     /* a search was too long */
+	const struct sp__key_secret *secret; /* secret of the hashes */
+	uint64_t *slots; /* hash bits << 40 | offset of the record + 1; 0: free */
+	size_t nslots;	 /* a power of 2; 0: there is no table */
+	/* Records looked up and found since the last judgement; `looked` at the next one. */
+	uint64_t looked, found, judge_at;
+	uint64_t collapsed; /* records found, over all uses of the buffer */
+};
 
 #define SP__NOKEY UINT32_MAX /* stored key length: COLLATED, not encodable */
 
@@ -69,7 +86,7 @@ struct sp__runbuf {
 	size_t head;	       /* bytes before each record for its number, or 0 */
 	bool repeats;	       /* the number is how often the record occurred; none is dropped */
 	size_t used;	       /* bytes stored, including keys */
-	uint64_t record_bytes; /* of the records only */
+	uint64_t record_bytes; /* bytes of the records only */
 	uint64_t repeated, repeated_bytes; /* records that were counted, not stored */
 	struct sp__entry *entries;	   /* in reverse input order; after sorting: in order */
 	size_t n;
@@ -228,3 +245,33 @@ static inline int sp__compare_keys(const struct sp__runbuf *rb, const struct sp_
 	}
 	return sp__compare_without_key(rb, x, y);
 }
+
+/* A record that is being added; for runbuf.c and distinct.c alone. */
+struct sp__arrival {
+	const char *rec;
+	size_t bytes;		  /* including the terminator */
+	const unsigned char *key; /* in the record or in rb->keybuf; NULL: no byte key */
+	size_t key_bytes;
+	size_t reach, key_reach; /* bytes that may be read from rec, from key */
+	bool suffices;		 /* see SP__REF_SUFFICES */
+};
+
+static inline bool sp__runbuf_fits(const struct sp__runbuf *rb, size_t bytes)
+{
+	return bytes + (rb->n + 1) * SP__ENTRY_COST <= rb->capacity - rb->used;
+}
+
+/* Finds the record at p and its key.  Returns 0 or -ENOMEM. */
+int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struct sp__arrival *a);
+/* Stores a record.  False if the buffer is full. */
+bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a);
+
+/* distinct.c */
+/* Makes a table in an empty buffer, unless the buffer is too small. */
+void sp__distinct_begin(struct sp__runbuf *rb);
+/*
+ * Does the work of sp__runbuf_add() while there is a table.  The table ends when it does not pay.
+ */
+int sp__distinct_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken);
+/* Moves entries and table to the end of `more` bytes that were added after the buffer. */
+void sp__distinct_extend(struct sp__runbuf *rb, size_t more);

@@ -8,7 +8,7 @@
  *
  * A run has consecutive records of the input, and only neighbouring runs are merged; so the range
  * of the input identifies a run.  A run counts once its bytes are on the device, and a record of it
- * with its description (spill/runimage.h) is in the journal.  A run that covers the range of
+ * with its description (spill/run.h) is in the journal.  A run that covers the range of
  * earlier ones replaces them.  Runs count as far as they cover the input from its start without a
  * gap.  After a crash they are read and verified, and the rest of the input is read again.  So a
  * crash loses at most the run being formed or merged, and the slots in memory.
@@ -36,10 +36,10 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/outfile_impl.h"
-#include "datafile/lock.h"
+#include "cells/lock.h"
 #include "rec/key.h"
-#include "sort/plan/layout.h"
-#include "sort/resume/records.h"
+#include "sort/plan/plan.h"
+#include "sort/resume/resume.h"
 
 /* Version of the journal, and of the encoded keys in images of runs. */
 #define FORMAT_VERSION 5
@@ -55,7 +55,8 @@ struct identity {
 	uint64_t ninputs;
 };
 
-int sp__resume_refuse(const struct sp__resume *r, const char *what)
+/* Returns SP_EUNSUP: the directory cannot be used. */
+static int resume_refuse(const struct sp__resume *r, const char *what)
 {
 	return sp__errf(r->err, SP_EUNSUP, "resume", r->dir.path, -1, "%s", what);
 }
@@ -77,16 +78,16 @@ static int check_what(const struct sp__resume *r, const struct sp_sort_opts *o,
 		      const struct sp_sort_io *io)
 {
 	if (!io->output || io->splitters)
-		return sp__resume_refuse(r, "only a sort into one named output can be resumed");
+		return resume_refuse(r, "only a sort into one named output can be resumed");
 	if (o->run.decompress || o->run.compress_output)
-		return sp__resume_refuse(
-			r, "a sort with compressed inputs or output cannot be resumed");
+		return resume_refuse(r,
+				     "a sort with compressed inputs or output cannot be resumed");
 	if (io->merge || o->compress_program || o->run.volume)
-		return sp__resume_refuse(r, "a merge, or a sort with a compress program or a "
-					    "volume, cannot be resumed");
+		return resume_refuse(r, "a merge, or a sort with a compress program or a "
+					"volume, cannot be resumed");
 	if (o->formation == SP_FORM_REPLACEMENT || sp__plan_policy(o) != SP_MERGE_LAZY)
-		return sp__resume_refuse(
-			r, "only run formation by load with lazy merges can be resumed");
+		return resume_refuse(r,
+				     "only run formation by load with lazy merges can be resumed");
 	return 0;
 }
 
@@ -128,7 +129,7 @@ static int check_version(const struct sp__resume *r, const struct sp__journal_re
 	uint64_t version;
 
 	if (rec->type != SP__RECORD_IDENTITY || rec->bytes < sizeof(version))
-		return sp__resume_refuse(r, "is not a directory of checkpoints");
+		return resume_refuse(r, "is not a directory of checkpoints");
 	memcpy(&version, rec->data, sizeof(version));
 	if (version != FORMAT_VERSION)
 		return sp__resume_foreign(r, "was started by another version");
@@ -171,7 +172,7 @@ static int check_empty(const struct sp__resume *r)
 	while (!rc && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
 		    strcmp(e->d_name, JOURNAL_NAME))
-			rc = sp__resume_refuse(r, "is not empty and has no checkpoints");
+			rc = resume_refuse(r, "is not empty and has no checkpoints");
 	closedir(d);
 	return rc;
 }
@@ -242,7 +243,7 @@ static int lock(struct sp__resume *r, const char *path)
 		if (!rc)
 			locked = sp__file_lock(r->journal.fd, SP__LOCK_EXCLUSIVE, 0);
 		if (locked == SP_ESTATE)
-			return sp__resume_refuse(r, "is in use by another process");
+			return resume_refuse(r, "is in use by another process");
 		if (locked)
 			return sp__err(r->err, locked, "lock", r->journal_path, -1);
 	} while (rc < 0 || !sp__owndir_has(&r->dir, JOURNAL_NAME, r->journal.fd));

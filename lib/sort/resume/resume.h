@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Declares sorts that continue after a crash: their directory (resume.c), the checkpoints in it
- * (checkpoints.c), and the complete result (result.c).
+ * and the complete result (checkpoints.c).
  *
  * Writers: only this room writes struct sp__resume, except `ranges`, which belongs to the threads
  * that write the result (merge/ranges.c, merge/marks.c).  Its caller is the thread that writes
@@ -10,11 +10,10 @@
 #pragma once
 
 #include <spindle/sort.h>
-#include "base/tally.h"
-#include "datafile/journal.h"
-#include "datafile/source.h"
 #include "base/owndir.h"
-#include "spill/run.h"
+#include "base/tally.h"
+#include "cells/journal.h"
+#include "cells/source.h"
 #include "spill/store.h"
 
 /* Names in the directory. */
@@ -25,7 +24,7 @@
 struct sp__checkpoint {
 	uint64_t from, to;
 	struct sp__tally read;	  /* these records */
-	struct sp__tally dropped; /* those of them that are not in the run */
+	struct sp__tally dropped; /* records of the input that are not in the run */
 };
 
 /* A range of the result; if some of it is written, the rest. */
@@ -33,13 +32,13 @@ struct sp__range {
 	uint64_t at;		    /* file offset of the next byte to write */
 	uint64_t end;		    /* file offset of the end; UINT64_MAX: unknown */
 	struct sp__run_span *spans; /* rest of each run */
-	struct sp__tally given;	    /* so far */
+	struct sp__tally given;	    /* records returned so far */
 };
 
 /* A complete result.  The marks have the checksums of its bytes from `from` on. */
 struct sp__complete {
 	struct sp__file_state file;
-	uint64_t from, checksum; /* of the bytes before `from` */
+	uint64_t from, checksum; /* checksum of the bytes before `from` */
 };
 
 /* An input, when the result was complete. */
@@ -57,7 +56,7 @@ struct sp__ranges {
 	struct sp__range *list; /* n of them; NULL: the final merge has not started */
 	unsigned n, runs;
 	uint64_t from;		    /* file offset of the first range */
-	struct sp__run_span *spans; /* of all ranges */
+	struct sp__run_span *spans; /* spans of all ranges */
 	struct sp__tally dropped;   /* by the final merge so far */
 	uint64_t counted;
 	struct sp__written *written; /* in the journal */
@@ -83,13 +82,13 @@ struct sp__resume {
 	size_t nfound;
 	struct sp__file_state *inputs; /* when the journal was opened */
 	struct sp__complete complete;
-	struct sp__input_end *ends; /* of the inputs; NULL: no result is complete */
+	struct sp__input_end *ends; /* ends of the inputs; NULL: no result is complete */
 	size_t nends;
 	bool committed;		     /* the result already has its name */
 	struct sp__checkpoint *runs; /* by number of the run */
 	size_t runs_cap;
-	uint64_t covered_bytes;		/* of the input, by runs */
-	struct sp__tally read, dropped; /* of the runs found */
+	uint64_t covered_bytes;		/* bytes of the input that runs cover */
+	struct sp__tally read, dropped; /* tallies of the runs found */
 	struct sp__ranges ranges;
 };
 
@@ -149,3 +148,23 @@ SP_MUST_CHECK int sp__resume_mark(struct sp__resume *r, unsigned range, const ui
 void sp__ranges_forget(struct sp__ranges *r);
 /* Compares the written bytes with their checksums.  Returns 1, 0 if they differ, or -errno. */
 SP_MUST_CHECK int sp__ranges_verify(const struct sp__ranges *r, int fd);
+
+/* The following is used in this room only. */
+
+enum sp__resume_record {
+	SP__RECORD_IDENTITY = 1,
+	SP__RECORD_RUN,
+	SP__RECORD_RANGES,
+	SP__RECORD_MARK,
+	SP__RECORD_COMPLETE,
+};
+
+/* Accepts a record; can take ownership of its data, which is then NULL. */
+SP_MUST_CHECK int sp__checkpoints_take(struct sp__resume *r, struct sp__journal_record *rec);
+void sp__checkpoints_free(struct sp__resume *r);
+/* Called after all records: sets r->committed if result and inputs are as recorded. */
+SP_MUST_CHECK int sp__resume_find_result(struct sp__resume *r, const struct sp_sort_io *io);
+/* Returns SP_EUNSUP: the directory has the checkpoints of another sort, and should be removed. */
+int sp__resume_foreign(const struct sp__resume *r, const char *what);
+/* Returns SP_EUNSUP: an input has changed. */
+int sp__resume_changed(const struct sp__resume *r, const char *input);

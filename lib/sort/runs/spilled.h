@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declares spilled runs: the store and the runs in it (store.c), the run being written (runs.c),
- * and merges of runs into longer ones, in the order of the policy (step.c, reduce.c).
+ * Declares spilled runs: the store and the runs in it and the run being written (runs.c),
+ * and merges of runs into longer ones, in the order of the policy (step.c).
  *
  * Writers: this room writes struct sp__spilled, with these exceptions.  The shell sets `sort`,
  * `resume`, and `uncut` for -m.  form/ sets write_mem when it allocates the arena, and `uncut` for
@@ -13,7 +13,6 @@
  */
 #pragma once
 
-#include "rec/key.h"
 #include "sort/plan/policy.h"
 #include "sort/records/runbuf.h"
 #include "sort/resume/resume.h"
@@ -48,12 +47,12 @@ struct sp__spilled {
 	char *write_mem; /* part of the arena: the writer's chunks */
 	size_t write_bytes;
 	bool writing;		      /* the run being stored can still be continued */
-	struct sp__bytes last_record; /* of the run being stored */
+	struct sp__bytes last_record; /* last record of the run being stored */
 	struct sp__keybuf lastkey;
 	sp__lastkey_fn *lastkey_fn;
 	struct sp__counting counting;
 	bool uncut; /* the final merge also has inputs other than runs and slots */
-	struct sp_sort_replan replan;	 /* of the merge opened last */
+	struct sp_sort_replan replan;	 /* plan of the merge opened last */
 	struct sp_prediction prediction; /* made when runs were formed */
 };
 
@@ -93,8 +92,6 @@ SP_MUST_CHECK int sp__runs_begin(struct sp__spilled *spilled, uint64_t begin);
 SP_MUST_CHECK int sp__runs_end(struct sp__spilled *spilled);
 /* Adds a run and takes ownership of it, even after an error. */
 SP_MUST_CHECK int sp__runs_add(struct sp__spilled *spilled, struct sp__run *run);
-/* Called between two runs: adapts to the number of bytes spilled. */
-void sp__runs_adapt(struct sp__spilled *spilled);
 /* True if a sorted buffer's first record does not precede the last one of the run being written. */
 bool sp__runs_continues(const struct sp__spilled *spilled, const struct sp__runbuf *rb);
 /* Puts all records of a sorted buffer into the run being written. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declares one merge of runs (step.c), and the sequence of merges before the final one (reduce.c).
+ * Declares one merge of runs, and the sequence of merges before the final one.
  *
  * Threads that write ranges of the result also open their inputs here.  They have readers of their
  * own, so sp__step_open() changes nothing in struct sp__spilled.
@@ -27,7 +27,7 @@ struct sp__step_inputs {
 	struct sp__unpackers *unpackers; /* in place of plan and pool, if a program compressed
 					    the runs */
 	struct sp__run **runs;
-	const struct sp__run_span *spans; /* of the runs; NULL: they are merged whole */
+	const struct sp__run_span *spans; /* spans of the runs; NULL: they are merged whole */
 	unsigned n;
 	uint64_t charged;
 };
@@ -51,9 +51,6 @@ void sp__step_close(struct sp__spilled *spilled, struct sp__step_inputs *in);
 /* Performs the merge whose cursors are open, into a new run. */
 SP_MUST_CHECK int sp__merge_into(struct sp__spilled *spilled, struct sp__merge *m, unsigned level,
 				 struct sp__run **run);
-/* Merges runs ids[0..n) into a new run, which replaces the first one. */
-SP_MUST_CHECK int sp__merge_step(struct sp__spilled *spilled, const unsigned *ids, unsigned n,
-				 unsigned level, struct sp__freemem where);
 /*
  * Checks a merge of `records` records into a run; dropped_before: balance.dropped.records before
  * it.
@@ -61,14 +58,14 @@ SP_MUST_CHECK int sp__merge_step(struct sp__spilled *spilled, const unsigned *id
 SP_MUST_CHECK int sp__step_balance(const struct sp__spilled *spilled, uint64_t records,
 				   const struct sp__run *run, uint64_t dropped_before);
 
-/* adopt.c */
+/* runs.c */
 /*
  * Called before any run is written: adopts the runs of the checkpoints that are as they were
  * written, as far as they cover the input from its start.  where: memory to read them.
  */
 SP_MUST_CHECK int sp__runs_adopt(struct sp__spilled *spilled, struct sp__freemem where);
 
-/* reduce.c */
+/* step.c */
 /*
  * Returns the bytes that the current records of n cursors of the runs can have, as far as records
  * are larger than a page.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocates blocks of record memory (recmem.h).
+ * Allocates blocks of record memory (replace.h).
  *
  * A free block is sought in the list of the wanted size, then in the next larger list that is not
  * empty, and then, for the minimum, in the list of the largest blocks.  At most LOOK blocks of a
  * list are examined.
  */
 #include <string.h>
-#include "base/bits.h"
-#include "sort/select/recmem.h"
+#include "base/array.h"
+#include "sort/select/replace.h"
 
 /* Blocks of a list that are examined for one that is large enough. */
 #define LOOK 8

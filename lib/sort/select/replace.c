@@ -7,7 +7,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <spindle/batch.h>
 #include "base/array.h"
 #include "base/bisect.h"
 #include "sort/select/replace.h"

@@ -8,10 +8,8 @@
  * record is in its carry, swaps the buffers.  One buffer is enough, because the cursor that moves
  * is always that of the record merged last.
  */
-#include <spindle/batch.h>
 #include "base/err.h"
-#include "base/few.h"
-#include "sort/tree/cursor.h"
+#include "sort/tree/merge.h"
 
 /* In addition to enum sp_status: there is a new span, and no carry. */
 #define LOOK_AGAIN 100

@@ -7,11 +7,10 @@
  */
 #include <limits.h>
 #include <stdlib.h>
-#include <spindle/batch.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "sort/tree/merge.h"
 #include "sort/records/ovc.h"
+#include "sort/tree/merge.h"
 
 /* The code of every live record if codes are not in use, so that each ties with every other. */
 #define UNCODED 1u

@@ -7,8 +7,9 @@
 #pragma once
 
 #include <spindle/table.h>
+#include "columns/predicate.h"
 #include "table/change/keyset.h"
-#include "table/where/predicate.h"
+#include "table/file/file.h"
 
 /* Records are chosen by one of these two. */
 struct sp__chosen_by {
@@ -28,3 +29,30 @@ struct sp__chosen_by {
  */
 SP_MUST_CHECK int sp__choose_records(struct sp__tablefile *f, const struct sp__chosen_by *choice,
 				     struct sp_table_stats *stats, struct sp_errinfo *err);
+
+/*
+ * Numbers of records that were chosen, in any order, until all are known.
+ *
+ * Thread rule: one thread.
+ */
+
+/* A chosen record, and the position in which it was chosen. */
+struct sp__chosen {
+	uint64_t record;
+	uint64_t position;
+};
+
+struct sp__chosen_records {
+	struct sp__budget *budget;
+	struct sp__chosen *list;
+	size_t n, capacity;
+};
+
+/*
+ * Adds a number.  Returns 0; SP_EBUDGET if all numbers exceed half of the memory; or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__chosen_add(struct sp__chosen_records *c, uint64_t record,
+				 struct sp_errinfo *err);
+/* Sorts by number, then by position. */
+void sp__chosen_sort(struct sp__chosen_records *c);
+void sp__chosen_free(struct sp__chosen_records *c);

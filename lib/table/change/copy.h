@@ -15,7 +15,7 @@
  * becomes one of more words, and that becomes text.  Returns 0, SP_EBUDGET or -ENOMEM; the caller
  * frees the schema in any case.
  */
-SP_MUST_CHECK int sp__copy_schema(const struct sp__tablefile *from, struct sp__table_schema *to);
+SP_MUST_CHECK int sp__copy_schema(const struct sp__tablefile *from, struct sp__schema *to);
 /*
  * Writes all records to a table that was created with such a schema; it must be committed next.
  * Errors are recorded in err.

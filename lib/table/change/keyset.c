@@ -13,10 +13,10 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/keyhash.h"
-#include "base/rng.h"
 #include "base/minmax.h"
+#include "base/rng.h"
+#include "columns/vector.h"
 #include "table/change/keyset.h"
-#include "table/schema/columntext.h"
 
 #define SHOWN 40 /* bytes of a key in a message */
 #define FIRST 64 /* slots */
@@ -26,7 +26,7 @@ static bool is_text(const struct sp__key_set *k)
 	return k->column->type.kind == 't' || k->column->type.kind == 'c';
 }
 
-void sp__key_set_open(struct sp__key_set *k, const struct sp__table_column *column,
+void sp__key_set_open(struct sp__key_set *k, const struct sp__column *column,
 		      struct sp__budget *budget)
 {
 	*k = (struct sp__key_set){ .column = column, .budget = budget, .secret = sp__key_secret() };

@@ -7,13 +7,13 @@
 #pragma once
 
 #include "base/mem.h"
+#include "columns/vector.h"
 #include "table/file/file.h"
-#include "table/values/vector.h"
 
 #define SP__NO_KEY UINT32_MAX
 
 struct sp__table_key {
-	uint64_t hash; /* of a text; the bits of another value */
+	uint64_t hash; /* hash of a text; bits of another value */
 	uint64_t text; /* where the key as given is in texts, */
 	uint32_t bytes;
 	bool possible; /* the column can have it */
@@ -21,23 +21,23 @@ struct sp__table_key {
 };
 
 struct sp__key_set {
-	const struct sp__table_column *column;
+	const struct sp__column *column;
 	struct sp__budget *budget;
-	struct sp__bytes texts; /* of all keys */
+	struct sp__bytes texts; /* texts of all keys */
 	struct sp__table_key *keys;
 	uint32_t n;
 	size_t capacity;
 	uint32_t *slots;		     /* 1 + number of a key, 0: empty */
 	size_t nslots;			     /* a power of two */
-	const struct sp__key_secret *secret; /* of the hashes */
+	const struct sp__key_secret *secret; /* secret of the hashes */
 	bool strong;			     /* the strong hash is used */
 	bool any;			     /* a key is possible */
-	uint8_t min[8], max[8];		     /* of possible keys, if the column has bounds */
+	uint8_t min[8], max[8]; /* ends of the possible keys, if the column has bounds */
 	uint64_t charged;
 };
 
 /* column: of a table that outlives the set, with its budget. */
-void sp__key_set_open(struct sp__key_set *k, const struct sp__table_column *column,
+void sp__key_set_open(struct sp__key_set *k, const struct sp__column *column,
 		      struct sp__budget *budget);
 void sp__key_set_close(struct sp__key_set *k);
 /*

@@ -8,7 +8,7 @@
  */
 #include "base/err.h"
 #include "base/minmax.h"
-#include "table/change/newtexts.h"
+#include "table/change/update.h"
 #include "table/file/directory.h"
 #include "table/file/redo.h"
 
@@ -18,7 +18,7 @@ struct change {
 	size_t from, to; /* entries */
 	uint32_t before; /* record of the batch with which the directory row begins */
 	struct sp__text_place old;
-	uint64_t cell; /* of the file: the first one that is being made */
+	uint64_t cell; /* first cell of the file that is being made */
 	uint32_t made; /* cells from there on that are complete */
 	uint32_t used; /* bytes of the next one */
 };

@@ -8,9 +8,9 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
+#include "columns/vector.h"
+#include "columns/schema_text.h"
 #include "table/change/newvalues.h"
-#include "table/schema/columntext.h"
-#include "table/schema/names.h"
 
 #define SHOWN 40 /* bytes of a user's word in a message */
 
@@ -20,8 +20,8 @@ static int bad(struct sp_errinfo *err, const char *reason, const char *at)
 }
 
 /* Describes a text that is not a value of its column. */
-static int misfit(const struct sp__table_column *c, enum sp__value_fit fit, const char *text,
-		  size_t n, struct sp_errinfo *err)
+static int misfit(const struct sp__column *c, enum sp__value_fit fit, const char *text, size_t n,
+		  struct sp_errinfo *err)
 {
 	char type[SP__VALUE_TYPE_TEXT + 1] = "", wider[SP__VALUE_TYPE_TEXT + 1] = "";
 	struct sp__value_type w = sp__value_type_wider(&c->type, text, n);
@@ -39,8 +39,8 @@ static int misfit(const struct sp__table_column *c, enum sp__value_fit fit, cons
 			wider);
 }
 
-static int code_of(struct sp__table_column *c, bool *changed, const char *text, size_t n,
-		   uint8_t *to, struct sp_errinfo *err)
+static int code_of(struct sp__column *c, bool *changed, const char *text, size_t n, uint8_t *to,
+		   struct sp_errinfo *err)
 {
 	const uint32_t max = c->type.bytes == 1 ? SP__DICT8_WORDS : SP__DICT16_WORDS;
 	uint32_t code, words = c->words.n;
@@ -60,7 +60,7 @@ static int code_of(struct sp__table_column *c, bool *changed, const char *text, 
 	return 0;
 }
 
-static int text_of(const struct sp__table_column *c, const char *text, size_t n, uint8_t *to,
+static int text_of(const struct sp__column *c, const char *text, size_t n, uint8_t *to,
 		   struct sp_errinfo *err)
 {
 	const struct sp__new_text t = { text, (uint32_t)n };
@@ -77,7 +77,7 @@ static int text_of(const struct sp__table_column *c, const char *text, size_t n,
 	return 0;
 }
 
-static int null_of(const struct sp__table_column *c, uint8_t *to, struct sp_errinfo *err)
+static int null_of(const struct sp__column *c, uint8_t *to, struct sp_errinfo *err)
 {
 	static const char null[] = { (char)SP__TEXT_NULL };
 	const struct sp__new_text t = { null, 1 };
@@ -93,17 +93,17 @@ static int null_of(const struct sp__table_column *c, uint8_t *to, struct sp_erri
 }
 
 /* True if a text cannot be in the lines of which the table's text consists. */
-static bool breaks_line(const struct sp__table_schema *s, const struct sp__value_type *t,
+static bool breaks_line(const struct sp__schema *s, const struct sp__value_type *t,
 			const char *text, size_t n)
 {
-	return s->style.format == SP_TABLE_TEXT && sp__type_is_text(t) &&
+	return s->style.format == SP_REC_LINE && sp__type_is_text(t) &&
 	       (memchr(text, s->style.separator, n) || memchr(text, '\n', n));
 }
 
 int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text, size_t n, uint8_t *to,
 		  struct sp_errinfo *err)
 {
-	struct sp__table_column *c = &f->schema.columns[column];
+	struct sp__column *c = &f->schema.columns[column];
 	enum sp__value_fit fit;
 
 	if (!text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The new values of an update that are the same for all records, from text: COLUMN=LITERAL with
- * commas between them.  A column name is as in lists of columns (table/schema/names.h).  A literal
+ * commas between them.  A column name is as in lists of columns (columns/schema_text.h).  A literal
  * is null, a text in single quotes, with quotes in it doubled, or bytes up to the next comma.
  *
  * Thread rule: one thread.
@@ -14,7 +14,7 @@ struct sp__new_values {
 	struct sp__update_column *columns;
 	uint32_t n;
 	uint8_t *row;	   /* the values, for sp__tableupdate_put() */
-	char **texts;	   /* of each column: its literal; owned */
+	char **texts;	   /* literal of each column; owned */
 	uint32_t max_text; /* bytes of the longest text */
 };
 
@@ -33,7 +33,7 @@ void sp__new_values_free(struct sp__new_values *v);
 SP_MUST_CHECK int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text,
 				size_t n, uint8_t *to, struct sp_errinfo *err);
 /* Returns the bytes of such a value. */
-static inline uint32_t sp__new_value_bytes(const struct sp__table_column *c)
+static inline uint32_t sp__new_value_bytes(const struct sp__column *c)
 {
 	return c->type.kind == 't' ? (uint32_t)sizeof(struct sp__new_text) : c->type.bytes;
 }

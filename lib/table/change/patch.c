@@ -9,15 +9,60 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/memory.h"
-#include "table/change/patch.h"
+#include "table/change/update.h"
+#include "table/file/file.h"
 #include "table/file/redo.h"
+
+static uint64_t memory(const struct sp__cellreader *r)
+{
+	return (uint64_t)r->max * r->file->layout.cell_bytes;
+}
+
+int sp__cellreader_open(struct sp__cellreader *r, struct sp__tablefile *file,
+			struct sp_errinfo *err)
+{
+	const uint32_t cell_bytes = file->layout.cell_bytes;
+
+	*r = (struct sp__cellreader){ .file = file };
+	r->max = sp__cellreader_max(cell_bytes);
+	r->data = malloc((size_t)r->max * cell_bytes);
+	if (!r->data)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_charge(&file->env.budget, memory(r));
+	return 0;
+}
+
+void sp__cellreader_close(struct sp__cellreader *r)
+{
+	if (r->data)
+		sp__budget_credit(&r->file->env.budget, memory(r));
+	free(r->data);
+	*r = (struct sp__cellreader){ 0 };
+}
+
+int sp__cellreader_get(struct sp__cellreader *r, uint64_t cell, uint64_t end, const uint8_t **data,
+		       struct sp_errinfo *err)
+{
+	int rc;
+
+	if (cell < r->first || cell - r->first >= r->cells) {
+		r->first = cell;
+		r->cells = 0;
+		rc = sp__tablefile_read(r->file, cell, sp__min(end - cell, r->max), r->data, err);
+		if (rc)
+			return rc;
+		r->cells = sp__min(end - cell, r->max);
+	}
+	*data = r->data + (cell - r->first) * r->file->layout.cell_bytes;
+	return 0;
+}
 
 #define DEPTH 32
 #define REQUEST_BYTES (UINT64_C(128) << 10)
 
 /* A cell that changes. */
 struct patched {
-	uint64_t cell;	   /* of the file */
+	uint64_t cell;	   /* number of the cell in the file */
 	uint32_t first, n; /* records, from the first one of the batch */
 	size_t from, to;   /* entries */
 	size_t row;	   /* the first entry of its directory row */
@@ -259,7 +304,7 @@ static int change_cells(struct patch *p)
 	uint64_t charged;
 	int rc;
 
-	o.volumes = f->nfurther + 1;
+	o.volumes = f->cells.n;
 	o.queue = sp__tablefile_queue(f, 0);
 	o.move = take;
 	o.arg = p;
@@ -269,7 +314,7 @@ static int change_cells(struct patch *p)
 	charged = lanes.memory_bytes + p->capacity * sizeof(*p->cells);
 	sp__budget_charge(&f->env.budget, charged);
 	if (!rc) {
-		for (unsigned i = 0; i <= f->nfurther; i++) {
+		for (unsigned i = 0; i < f->cells.n; i++) {
 			lanes.lanes[i].begin_block = i * sp__table_volume_cells(&f->superblock);
 			lanes.lanes[i].volume =
 				sp__tablefile_locate(f, lanes.lanes[i].begin_block).volume;

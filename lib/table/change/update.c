@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collects records in batches, and changes the directory and then the cells of a batch.
+ * Appends, deletes and updates records, each as one transaction.
+ *
+ * An update collects records in batches, and changes the directory and then the cells of a batch.
  *
  * A batch has all changed records of some directory rows.  So each cell belongs to one batch, and
  * is changed once.
@@ -13,11 +15,79 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/charge.h"
-#include "table/change/newtexts.h"
-#include "table/change/patch.h"
+#include "table/change/update.h"
 #include "table/file/directory.h"
+#include "table/file/file.h"
 #include "table/file/redo.h"
 #include "table/write/bounds.h"
+#include "table/write/writer.h"
+
+int sp__tableappend_open(struct sp__tableappend *a, struct sp__tablefile *file,
+			 uint64_t memory_bytes, struct sp_errinfo *err)
+{
+	int rc;
+
+	*a = (struct sp__tableappend){ .file = file, .err = err };
+	rc = sp__redo_begin(file, sp__tablewriter_old_cells(file), err);
+	if (!rc)
+		rc = sp__tablewriter_open(&a->writer, file, memory_bytes, err);
+	return rc ? rc : sp__tablewriter_continue(&a->writer);
+}
+
+int sp__tableappend_finish(struct sp__tableappend *a)
+{
+	int rc = sp__tablewriter_finish(&a->writer);
+
+	return rc ? rc : sp__tablefile_commit(a->file, a->err);
+}
+
+void sp__tableappend_close(struct sp__tableappend *a)
+{
+	sp__tablewriter_close(&a->writer);
+	if (a->file && a->file->redo.open)
+		sp__redo_abandon(a->file);
+	*a = (struct sp__tableappend){ 0 };
+}
+
+/*
+ * A delete sets bits of tombstones in ascending order.  The area keeps a cell in memory; a bit is
+ * set there immediately, since a caller that reads the bits of a later record exchanges the cell.
+ */
+
+int sp__tabledelete_open(struct sp__tabledelete *d, struct sp__tablefile *file,
+			 struct sp_errinfo *err)
+{
+	*d = (struct sp__tabledelete){ .file = file, .err = err };
+	return sp__redo_begin(file, file->tombstones.written, err);
+}
+
+void sp__tabledelete_close(struct sp__tabledelete *d)
+{
+	if (d->file && d->file->redo.open)
+		sp__redo_abandon(d->file);
+	*d = (struct sp__tabledelete){ 0 };
+}
+
+int sp__tabledelete_put(struct sp__tabledelete *d, uint64_t record)
+{
+	const uint64_t first = record / 8 * 8;
+	const uint8_t bit = (uint8_t)(1u << (record % 8));
+	uint8_t bits;
+	int rc = sp__tombstones_read(d->file, first, 8, &bits, d->err);
+
+	if (rc || bits & bit)
+		return rc;
+	bits |= bit;
+	d->records++;
+	return sp__tombstones_write(d->file, first, 8, &bits, d->err);
+}
+
+int sp__tabledelete_finish(struct sp__tabledelete *d)
+{
+	sp__charge_work(&d->file->env, d->records, 0, 0);
+	d->file->superblock.deleted += d->records;
+	return sp__tablefile_commit(d->file, d->err);
+}
 
 #define BATCH_MIN 1024 /* records */
 #define BATCH_MAX (1u << 20)
@@ -27,7 +97,7 @@ static int no_memory(const struct sp__tableupdate *u)
 	return sp__err(u->err, -ENOMEM, "allocate", NULL, -1);
 }
 
-static const struct sp__table_column *column_of(const struct sp__tableupdate *u, uint32_t i)
+static const struct sp__column *column_of(const struct sp__tableupdate *u, uint32_t i)
 {
 	return &u->file->schema.columns[u->columns[i].column];
 }
@@ -183,7 +253,7 @@ static int change_row(struct sp__tableupdate *u, uint64_t e, size_t from, size_t
 
 	memcpy(u->old_row, u->row, bytes);
 	for (uint32_t i = 0; !rc && i < u->n; i++) {
-		const struct sp__table_column *c = column_of(u, i);
+		const struct sp__column *c = column_of(u, i);
 		uint8_t *entry = sp__directory_entry(u->file, u->row, u->columns[i].column);
 
 		if (c->type.kind == 't')

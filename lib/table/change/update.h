@@ -16,8 +16,47 @@
 #pragma once
 
 #include <spindle/table.h>
-#include "table/change/cellreader.h"
+#include "cells/lanes.h"
 #include "table/clotho/attach.h"
+#include "table/file/file.h"
+#include "table/write/writer.h"
+
+/*
+ * Reads consecutive cells of the file in windows, one request each.
+ *
+ * Thread rule: one thread.
+ */
+
+#define SP__READER_BYTES (UINT32_C(64) << 10) /* bytes of a window, which has at least one cell */
+
+struct sp__cellreader {
+	struct sp__tablefile *file;
+	uint8_t *data;
+	uint32_t max;	       /* cells of a window */
+	uint64_t first, cells; /* in memory */
+};
+
+/* Returns the cells of a window. */
+static inline uint32_t sp__cellreader_max(uint32_t cell_bytes)
+{
+	return cell_bytes < SP__READER_BYTES ? SP__READER_BYTES / cell_bytes : 1;
+}
+
+/* Returns 0 or -ENOMEM.  The memory is charged to the file's budget. */
+SP_MUST_CHECK int sp__cellreader_open(struct sp__cellreader *r, struct sp__tablefile *file,
+				      struct sp_errinfo *err);
+void sp__cellreader_close(struct sp__cellreader *r);
+/*
+ * Sets *data to a cell of the file, until the next call, and reads no cell from `end` on.  The
+ * caller checks the cell.  Returns 0 or the error of reading.
+ */
+SP_MUST_CHECK int sp__cellreader_get(struct sp__cellreader *r, uint64_t cell, uint64_t end,
+				     const uint8_t **data, struct sp_errinfo *err);
+/* Forgets what is in memory. */
+static inline void sp__cellreader_forget(struct sp__cellreader *r)
+{
+	r->cells = 0;
+}
 
 /* The new value of a text column. */
 struct sp__new_text {
@@ -57,17 +96,18 @@ struct sp__tableupdate {
 	struct sp_errinfo *err;
 	const struct sp__update_column *columns; /* borrowed */
 	uint32_t n;
-	uint32_t *texts; /* of each column: its number among those of text */
+	uint32_t *texts; /* number of each column among those of text */
 	uint32_t ntexts;
 	bool bounds; /* a changed column has bounds */
 	struct sp__update_batch batch;
 	struct sp__cellreader reader;
-	struct sp__areastream directory; /* which is read: a row is as before until it is written */
-	uint8_t *row, *old_row;		 /* of the directory */
-	uint8_t *cells;			 /* of texts, which are being made: a window */
-	uint32_t *ends;			 /* of the texts of a directory row */
-	uint64_t records;		 /* put so far */
-	struct sp__io_counters io;	 /* of the requests that read cells which change */
+	struct sp__areastream
+		directory;	/* the directory is read: a row is as before until it is written */
+	uint8_t *row, *old_row; /* rows of the directory */
+	uint8_t *cells;		/* a window of cells of texts that are being made */
+	uint32_t *ends;		/* ends of the texts of a directory row */
+	uint64_t records;	/* put so far */
+	struct sp__io_counters io; /* requests that read cells which change */
 	char engine[32];
 };
 
@@ -90,3 +130,81 @@ SP_MUST_CHECK int sp__tableupdate_finish(struct sp__tableupdate *u);
 /* Adds the requests so far to the counters of a call. */
 void sp__tableupdate_note(const struct sp__tableupdate *u, struct sp_table_stats *stats);
 void sp__tableupdate_close(struct sp__tableupdate *u);
+
+/*
+ * Deletes records: sets their bits among the tombstones.  Numbers of records stay, and their values
+ * stay in their cells until the table is converted.
+ *
+ *	sp__tabledelete_open(); sp__tabledelete_put() for each record; sp__tabledelete_finish();
+ *	sp__tabledelete_close()
+ *
+ * Thread rule: one thread.
+ */
+
+struct sp__tabledelete {
+	struct sp__tablefile *file;
+	struct sp_errinfo *err;
+	uint64_t records; /* deleted so far */
+};
+
+/* After an error of any function the delete must be closed, and then the file. */
+SP_MUST_CHECK int sp__tabledelete_open(struct sp__tabledelete *d, struct sp__tablefile *file,
+				       struct sp_errinfo *err);
+/* Deletes a record, which follows the one before; one that is deleted stays so. */
+SP_MUST_CHECK int sp__tabledelete_put(struct sp__tabledelete *d, uint64_t record);
+/* Commits.  Returns 0 when all records are deleted on the device. */
+SP_MUST_CHECK int sp__tabledelete_finish(struct sp__tabledelete *d);
+void sp__tabledelete_close(struct sp__tabledelete *d);
+
+/*
+ * Appends records to a table.
+ *
+ * New cells are written behind the cells of the state before, and become part of the table when the
+ * next superblock counts.  Cells of the last A-page and of the directory that are partly full go
+ * through the journal, so the table is as before until then.
+ *
+ *	sp__tableappend_open(); sp__tablewriter_put(&a->writer, ...); sp__tableappend_finish();
+ *	sp__tableappend_close()
+ *
+ * Thread rule: one thread.
+ */
+
+struct sp__tableappend {
+	struct sp__tablefile *file;
+	struct sp_errinfo *err;
+	struct sp__tablewriter writer;
+};
+
+/* After an error of any function the append must be closed, and then the file. */
+SP_MUST_CHECK int sp__tableappend_open(struct sp__tableappend *a, struct sp__tablefile *file,
+				       uint64_t memory_bytes, struct sp_errinfo *err);
+/* Commits.  Returns 0 when all records are on the device. */
+SP_MUST_CHECK int sp__tableappend_finish(struct sp__tableappend *a);
+void sp__tableappend_close(struct sp__tableappend *a);
+
+/*
+ * Changes the cells of a column group.
+ */
+
+/* Returns the sizes of the requests that read cells, of one volume. */
+struct sp__runlanes_opts sp__patch_lanes(const struct sp_run_opts *run, unsigned depth,
+					 uint32_t cell_bytes);
+/*
+ * Reads the cells of column group f in which records of the batch are, and puts them into the
+ * journal with the new values.  If texts were moved, all later ends of their directory row change,
+ * too.  Returns 0, SP_ECORRUPT, -ENOMEM or -errno.
+ */
+SP_MUST_CHECK int sp__patch_group(struct sp__tableupdate *u, uint32_t f);
+
+/*
+ * Changes the texts of a column in a directory row.
+ */
+
+/*
+ * Changes the texts of entries [from, to) of the batch, which are the changed records of directory
+ * row e, and computes their shifts; i: number of the column in the update.  If texts have another
+ * length than before, all of the directory row move to new cells, and the entry of the directory is
+ * changed.  Returns 0, SP_ECORRUPT, -EFBIG, -ENOMEM or -errno.
+ */
+SP_MUST_CHECK int sp__newtexts_change(struct sp__tableupdate *u, uint32_t i, uint64_t e,
+				      size_t from, size_t to, uint8_t *entry);

@@ -1,17 +1,92 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the transactions of a client (client.h). */
+/* Makes the transactions of a client, and lets its steps use the frames of a pool. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/charge.h"
 #include "table/clients/client.h"
-#include "table/file/tombstones.h"
-#include "table/layout/runs.h"
-#include "table/read/columnjoin.h"
+#include "table/file/directory.h"
+#include "table/layout/layout.h"
+#include "table/read/choice.h"
+
+/*
+ * Begin and end a step in the pool of its table, if there is one; change: of whole
+ * A-pages, else windows that are open.  Returns 0 or -ENOMEM.
+ */
+static int begin_pooled(struct sp__client *c, struct sp__client_table *t, bool change)
+{
+	struct sp__clotho_user *u = &t->pool.user;
+	const bool few = c->line->steps[c->step].kind != SP__STEP_SCAN;
+
+	if (!t->file.pool || (!change && !c->nwindows))
+		return 0;
+	for (unsigned i = 0; i < c->nwindows; i++) {
+		c->windows[i].max_frames =
+			sp__max(sp__clotho_share(u) / c->all->nclients / c->nwindows, 1);
+		c->windows[i].few = few;
+		c->windows[i].passes =
+			!few && sp__clotho_exceeds(u, &c->windows[0].set, c->ranges.end);
+	}
+	/* Gets have no part in the column groups of frames. */
+	if (few && !change)
+		return 0;
+	c->set = change ? sp__clotho_all(&t->file.layout) : c->windows[0].set;
+	c->begun = !sp__clotho_begin(u, &c->set);
+	return c->begun ? 0 : -ENOMEM;
+}
+
+static void end_pooled(struct sp__client *c, struct sp__client_table *t)
+{
+	if (c->pin.frame)
+		sp__clotho_unpin(&c->pin);
+	if (c->begun)
+		sp__clotho_end(&t->pool.user, &c->set);
+	c->begun = false;
+}
+
+/* Pins the A-page of a record to change it.  Returns SP_READY, SP_LATER, or an error, recorded. */
+static int pin(struct sp__client *c, struct sp__client_table *t, uint64_t record)
+{
+	int rc = sp__clotho_pin_write(&t->pool.user, record / t->file.layout.page_records, &c->pin);
+
+	if (rc < 0)
+		return sp__err(c->all->err, rc, "read", t->file.path, -1);
+	if (rc == SP_READY)
+		return rc;
+	/* SP_END: all frames are pinned, by clients that read. */
+	rc = sp__requests_flush(&c->all->requests);
+	return rc ? rc : SP_LATER;
+}
+
+/* Lets the changed cells of column group g of an A-page leave. */
+static void leave_page(struct sp__clients *all, const struct sp__client_table *t, uint64_t page,
+		       uint32_t g)
+{
+	const struct sp__table_layout *l = &t->file.layout;
+	const uint64_t cell = sp__layout_cell(l, page, g, 0);
+
+	for (uint32_t j = 0; j < l->groups[g].cells; j++)
+		sp__changed_leave(&all->changed, t->number,
+				  sp__map_cell(&t->file.map, SP__AREA_DATA, cell + j));
+}
+
+void sp__clients_leave(void *all, const struct sp__clotho_frame *f)
+{
+	struct sp__clients *a = all;
+	const struct sp__client_table *t = a->tables;
+
+	while (t->pool.user.table != f->table)
+		if (++t == a->tables + a->ntables)
+			return;
+	for (uint64_t i = 0; i < f->pages; i++)
+		for (uint32_t g = 0; f->entries[i].frame && g < t->file.layout.ngroups; g++)
+			if (sp__groupset_has(&f->set, g))
+				leave_page(a, t, f->first + i, g);
+}
 
 #define NODE_ALIGNMENT 4096
-#define WINDOW_RECORDS 256 /* of a get */
+#define WINDOW_RECORDS 256 /* records of a window of a get */
 
 static const struct sp__client_step *step_of(const struct sp__client *c)
 {
@@ -48,7 +123,7 @@ void sp__client_open(struct sp__client *c, struct sp__clients *all,
 static void close_windows(struct sp__client *c)
 {
 	if (c->line && c->step < c->line->n)
-		sp__client_end_pooled(c, table_of(c));
+		end_pooled(c, table_of(c));
 	for (unsigned i = 0; i < c->nwindows; i++)
 		if (c->windows[i].file)
 			sp__window_close(&c->windows[i]);
@@ -102,7 +177,7 @@ static int open_windows(struct sp__client *c, const struct sp__client_step *s)
 	c->ranges = (struct sp__scan_ranges){ .file = f,
 					      .window_bytes = c->all->window_bytes,
 					      .end = f->superblock.records };
-	return sp__client_begin_pooled(c, table_of(c), pages) ? no_memory(c) : 0;
+	return begin_pooled(c, table_of(c), pages) ? no_memory(c) : 0;
 }
 
 static int begin_step(struct sp__client *c)
@@ -152,7 +227,7 @@ static int read_node(struct sp__client *c)
 {
 	struct sp__tablefile *f = &table_of(c)->file;
 	const uint64_t cells = data_cells(f);
-	const size_t bytes = sp__request_capacity(f->volume, f->layout.cell_bytes);
+	const size_t bytes = sp__request_capacity(f->cells.first.volume, f->layout.cell_bytes);
 	int rc;
 
 	c->index_left--;
@@ -326,7 +401,7 @@ static int change_pages(struct sp__client *c)
 	struct sp__client_table *t = table_of(c);
 
 	for (; c->at < c->nrows; c->at++) {
-		int rc = sp__client_pin(c, t, c->rows[c->at]);
+		int rc = pin(c, t, c->rows[c->at]);
 
 		if (rc != SP_READY)
 			return rc;

@@ -7,18 +7,18 @@
  * windows; its change.  A change with a journal is made at once by the functions of the commands,
  * when no window of the table is being read, and windows that are to be read wait for it: cells and
  * the number of records change together.  Without a journal changed cells stay in memory
- * (changed.h), and the client waits until those that leave for them are written.
+ * (change.h), and the client waits until those that leave for them are written.
  *
  * With a pool, windows have their cells in its frames.  A change without a journal takes the whole
- * A-pages of its records, one after the other (pooled.c).
+ * A-pages of its records, one after the other.
  *
  * Thread rule: one thread.
  */
 #pragma once
 
 #include <spindle/table.h>
-#include "table/clients/changed.h"
-#include "table/clients/rows.h"
+#include "table/clients/change.h"
+#include "table/clients/script.h"
 #include "table/clotho/attach.h"
 #include "table/read/ranges.h"
 
@@ -49,21 +49,21 @@ struct sp__clients {
 };
 
 struct sp__client {
-	struct sp__io_owner owner; /* of reads of index nodes, and of writes */
+	struct sp__io_owner owner; /* owner of reads of index nodes and of writes */
 	struct sp__clients *all;
 	const struct sp__client_kind *kind;
 	struct sp__rng rng;
 	uint64_t wake_ns;		    /* it thinks until then */
-	uint64_t transactions;		    /* that the caller counted */
+	uint64_t transactions;		    /* transactions that the caller counted */
 	const struct sp__client_line *line; /* NULL: no transaction */
 	size_t step;
 	uint64_t begin_ns;
 	enum { SP__CLIENT_INDEX, SP__CLIENT_CELLS, SP__CLIENT_CHANGE, SP__CLIENT_WRITE } state;
-	bool waits;	/* to change its table */
-	uint64_t *rows; /* of the step */
+	bool waits;	/* the client waits to change its table */
+	uint64_t *rows; /* records of the step */
 	size_t nrows, at, rows_capacity;
 	unsigned index_left, outstanding;
-	int error;     /* of a request */
+	int error;     /* error of a request */
 	uint8_t *node; /* an index node; */
 	size_t node_bytes;
 	struct sp__request *requests; /* outstanding ones */
@@ -87,15 +87,6 @@ void sp__client_close(struct sp__client *c);
  * client waits; or an error, recorded.
  */
 SP_MUST_CHECK int sp__client_run(struct sp__client *c);
-/*
- * pooled.c: begin and end a step in the pool of its table, if there is one; change: of whole
- * A-pages, else windows that are open.  Returns 0 or -ENOMEM.
- */
-SP_MUST_CHECK int sp__client_begin_pooled(struct sp__client *c, struct sp__client_table *t,
-					  bool change);
-void sp__client_end_pooled(struct sp__client *c, struct sp__client_table *t);
-/* Pins the A-page of a record to change it.  Returns SP_READY, SP_LATER, or an error, recorded. */
-SP_MUST_CHECK int sp__client_pin(struct sp__client *c, struct sp__client_table *t, uint64_t record);
 /* Lets changed cells leave with their frame: a hook of the pool. */
 void sp__clients_leave(void *all, const struct sp__clotho_frame *frame);
 /* change.c: changes the table of a step at once, through the journal.  Returns 0 or an error. */

@@ -1,13 +1,93 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the workload of clients (script.h). */
+/* Reads the workload of clients, draws records, and makes values. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "base/keyval.h"
+#include "base/minmax.h"
 #include "rec/value.h"
 #include "table/clients/script.h"
+
+static uint64_t draw(const struct sp__client_rows *r, uint64_t records, struct sp__rng *rng)
+{
+	switch (r->kind) {
+	case SP__ROWS_NURAND: /* TPC-C, clause 2.1.6, with C = 0 */
+		return (sp__rng_below(rng, r->n + 1) | sp__rng_below(rng, records)) % records;
+	case SP__ROWS_ZIPF:
+		return sp__ranks_next(&r->ranks, rng);
+	case SP__ROWS_LAST:
+		return records - 1 - sp__rng_below(rng, sp__min(r->n, records));
+	default:
+		return sp__rng_below(rng, records);
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return SP__ORDER(*x, *y);
+}
+
+size_t sp__client_rows_draw(const struct sp__client_step *step, uint64_t records,
+			    struct sp__rng *rng, uint64_t *rows)
+{
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < step->records; i++)
+		rows[i] = draw(&step->rows, records, rng);
+	qsort(rows, step->records, sizeof(*rows), by_number);
+	for (uint64_t i = 0; i < step->records; i++)
+		if (!n || rows[n - 1] != rows[i])
+			rows[n++] = rows[i];
+	return n;
+}
+
+/* Writes the low bytes of a number, little-endian. */
+static void put(uint8_t *value, uint64_t number, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		value[i] = (uint8_t)(number >> 8 * i);
+}
+
+/* NULL is the least signed or the greatest unsigned integer, so numbers stay below 2^(bits-1). */
+static uint64_t fit(uint64_t number, uint32_t bytes)
+{
+	return number % ((UINT64_C(1) << (8 * bytes - 1)) - 1);
+}
+
+void sp__client_value(const struct sp__column *column, uint64_t number, uint8_t *value)
+{
+	const struct sp__value_type *t = &column->type;
+	const double real = (double)(number % (1u << 24));
+	const float narrow = (float)real;
+	char text[24];
+	int n;
+
+	switch (t->kind) {
+	case 'f':
+		memcpy(value, t->bytes == 4 ? (const void *)&narrow : &real, t->bytes);
+		break;
+	case 'c':
+		n = snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+		memset(value, 0, t->bytes);
+		memcpy(value, text, sp__min((size_t)n, t->bytes));
+		break;
+	case 'w':
+		put(value, column->words.n ? 1 + number % column->words.n : 0, t->bytes);
+		break;
+	case 'D':
+		put(value, number % 100000, t->bytes);
+		break;
+	case 'T':
+		put(value, number % UINT64_C(1000000000000000), t->bytes);
+		break;
+	default:
+		put(value, fit(number, t->bytes), t->bytes);
+	}
+}
 
 #define INDEX_READS_MAX 16
 #define THINK_MAX_NS UINT64_C(1000000000000000)
@@ -45,7 +125,7 @@ static bool is_text(const struct parser *p, const struct sp__client_step *s, uin
 
 static bool refuse_texts(struct parser *p, const struct sp__client_step *s)
 {
-	const struct sp__table_schema *schema = p->tables[s->table].schema;
+	const struct sp__schema *schema = p->tables[s->table].schema;
 
 	for (uint32_t i = 0; i < schema->n; i++)
 		if (is_text(p, s, i) && (!s->columns || s->columns[i]))
@@ -93,7 +173,7 @@ static bool parse_theta(struct parser *p, struct sp__client_rows *r, uint64_t re
 	if (!word ||
 	    !sp__value_parse(&sp__value_types[SP__VALUE_F64], word, strlen(word), &theta) ||
 	    !(theta >= 0 && theta <= 10))
-		return sp__query_fail(&p->words, "after zipf comes its exponent, from 0 to 10");
+		return sp__query_fail(&p->words, "zipf needs an exponent from 0 to 10");
 	sp__ranks_init(&r->ranks, records, theta);
 	return true;
 }
@@ -125,9 +205,9 @@ static bool parse_rows(struct parser *p, struct sp__client_step *s,
 	if (kind == SP__ROWS_SAME &&
 	    (!before || before->table != s->table || before->records != s->records ||
 	     before->kind == SP__STEP_SCAN))
-		return sp__query_fail(&p->words,
-				      "same needs a step before it on as many records of "
-				      "the same table");
+		return sp__query_fail(
+			&p->words,
+			"same needs an earlier step on as many records of the same table");
 	if (kind != SP__ROWS_NURAND && kind != SP__ROWS_LAST)
 		return true;
 	if (!sp__query_count(&p->words, &r->n, "nurand and last need a number above 0"))
@@ -152,7 +232,7 @@ static bool parse_index(struct parser *p, struct sp__client_step *s, const char 
 
 	if (!*word || strcmp(*word, "index"))
 		return true;
-	if (!sp__query_count(&p->words, &n, "after index comes a number of reads from 1 to 16"))
+	if (!sp__query_count(&p->words, &n, "index needs a number of reads from 1 to 16"))
 		return false;
 	if (n > INDEX_READS_MAX)
 		return sp__query_fail(&p->words, "a step has at most %d reads of an index",
@@ -175,9 +255,9 @@ static bool parse_step(struct parser *p, struct sp__client_step *s,
 		kind++;
 	s->kind = (enum sp__client_step_kind)kind;
 	if (!word || kind > SP__STEP_DELETE)
-		return sp__query_fail(&p->words,
-				      "'%.40s': a step is a scan, get, update, insert or delete",
-				      word ? word : "");
+		return sp__query_fail(
+			&p->words, "'%.40s': a step must be a scan, get, update, insert or delete",
+			word ? word : "");
 	if (kind != SP__STEP_SCAN && !parse_records(p, s))
 		return false;
 	if (!(kind <= SP__STEP_UPDATE ? parse_columns(p, s) : parse_table(p, s)))
@@ -185,7 +265,8 @@ static bool parse_step(struct parser *p, struct sp__client_step *s,
 	if (kind != SP__STEP_SCAN && kind != SP__STEP_INSERT && !parse_rows(p, s, before))
 		return false;
 	word = sp__query_word(&p->words);
-	return !word || sp__query_fail(&p->words, "'%.40s': words after the end of a step", word);
+	return !word ||
+	       sp__query_fail(&p->words, "'%.40s': unexpected text after the end of a step", word);
 }
 
 /* Finds the end of a step: a semicolon that is not in quotes, or the end of the line. */
@@ -227,12 +308,13 @@ static bool parse_think(struct parser *p, uint64_t *ns)
 		return true;
 	if (strcmp(word, "think"))
 		return sp__query_fail(&p->words,
-				      "'%.40s': after the clients comes think, or nothing", word);
+				      "'%.40s': only think can follow the number of clients", word);
 	word = sp__query_word(&p->words);
 	if (!word || !sp__number_parse(word, sp__unit_time, 0, THINK_MAX_NS, ns))
-		return sp__query_fail(&p->words, "after think comes a time, such as 10ms");
+		return sp__query_fail(&p->words, "think needs a time, such as 10ms");
 	word = sp__query_word(&p->words);
-	return !word || sp__query_fail(&p->words, "'%.40s': words after the think time", word);
+	return !word ||
+	       sp__query_fail(&p->words, "'%.40s': unexpected text after the think time", word);
 }
 
 static struct sp__client_kind *add_kind(struct parser *p, unsigned clients)
@@ -251,7 +333,8 @@ static struct sp__client_kind *add_kind(struct parser *p, unsigned clients)
 /* Takes the rest of a line `client N [think TIME]`. */
 static bool parse_kind(struct parser *p)
 {
-	static const char reason[] = "after client comes a number, of all clients at most 10000";
+	static const char reason[] =
+		"client needs a number; all clients together are at most 10000";
 	struct sp__client_script *s = p->script;
 	struct sp__client_kind *k;
 	uint64_t n;
@@ -261,7 +344,7 @@ static bool parse_kind(struct parser *p)
 	if (n > SP__CLIENTS_MAX - s->clients)
 		return sp__query_fail(&p->words, "%s", reason);
 	if (s->n && !s->kinds[s->n - 1].n)
-		return sp__query_fail(&p->words, "the clients before have no transactions");
+		return sp__query_fail(&p->words, "the preceding clients have no transactions");
 	k = add_kind(p, (unsigned)n);
 	return k && parse_think(p, &k->think_ns);
 }
@@ -317,7 +400,8 @@ static struct sp__workload_reader reader(struct parser *p)
 	return (struct sp__workload_reader){
 		.query = add,
 		.arg = p,
-		.form = "a line is client, or a weight above 0 and below 1e100, then steps"
+		.form = "a line must begin with client, or with a weight above 0 and below 1e100 "
+			"and then steps"
 	};
 }
 

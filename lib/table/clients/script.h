@@ -19,8 +19,8 @@
  */
 #pragma once
 
-#include "base/ranks.h"
-#include "table/schema/querywords.h"
+#include "base/rng.h"
+#include "columns/schema_text.h"
 
 #define SP__CLIENTS_MAX 10000
 #define SP__STEP_RECORDS_MAX 100000
@@ -28,7 +28,7 @@
 /* A table that a workload can name. */
 struct sp__client_table_name {
 	const char *name;
-	const struct sp__table_schema *schema;
+	const struct sp__schema *schema;
 	uint64_t records;
 };
 
@@ -58,7 +58,7 @@ struct sp__client_step {
 	enum sp__client_step_kind kind;
 	unsigned table;
 	unsigned index_reads;
-	bool *columns; /* of scan, get and update */
+	bool *columns; /* columns of scan, get and update */
 	uint64_t records;
 	struct sp__client_rows rows;
 };
@@ -82,7 +82,7 @@ struct sp__client_kind {
 struct sp__client_script {
 	struct sp__client_kind *kinds;
 	size_t n;
-	unsigned clients; /* of all kinds */
+	unsigned clients; /* clients of all kinds */
 };
 
 /*
@@ -97,3 +97,18 @@ SP_MUST_CHECK int sp__client_script_add(struct sp__client_script *s, const char 
 					const struct sp__client_table_name *tables,
 					unsigned ntables, struct sp_errinfo *err);
 void sp__client_script_free(struct sp__client_script *s);
+
+/*
+ * The records of a step, and the values of records that clients write: arithmetic on numbers.
+ *
+ * Thread rule: pure functions.
+ */
+
+/*
+ * Draws the numbers of the records of a step from a table of so many.  rows: step->records
+ * elements.  Returns how many different ones there are, in ascending order.
+ */
+size_t sp__client_rows_draw(const struct sp__client_step *step, uint64_t records,
+			    struct sp__rng *rng, uint64_t *rows);
+/* Makes the value of a column, of fixed width, for a number. */
+void sp__client_value(const struct sp__column *column, uint64_t number, uint8_t *value);

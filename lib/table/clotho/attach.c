@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/clotho/attach.h"
-#include "table/layout/runs.h"
+#include "table/layout/layout.h"
 
 #define DEPTH 128   /* requests outstanding */
 #define TOGETHER 16 /* requests of a batch */
@@ -55,9 +55,10 @@ static int read_cells(struct sp__clotho_file *c, struct sp__clotho_frame *frame,
 {
 	struct sp__tablefile *f = c->file;
 	const size_t bytes = (size_t)(cells * f->layout.cell_bytes);
-	const size_t align = f->volume->align_bytes;
+	const size_t align = f->cells.first.volume->align_bytes;
 	const bool copied = last || f->layout.cell_bytes % align;
-	const size_t buffer = copied ? sp__request_capacity(f->volume, bytes) + align : 0;
+	const size_t buffer =
+		copied ? sp__request_capacity(f->cells.first.volume, bytes) + align : 0;
 	struct fetch *q = malloc(sizeof(*q) + buffer);
 	int rc;
 
@@ -177,7 +178,7 @@ int sp__clotho_attach_file(struct sp__clotho_file *c, struct sp__tablefile *file
 				       .file = file,
 				       .err = SP_ERRINFO_INIT,
 				       .records = file->superblock.records };
-	if (fstat(file->fd, &st))
+	if (fstat(file->cells.first.fd, &st))
 		return sp__err(err, -errno, "open", file->path, -1);
 	key.device = st.st_dev;
 	key.inode = st.st_ino;

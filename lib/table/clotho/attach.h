@@ -14,8 +14,8 @@ struct sp__clotho_file {
 	struct sp__clotho_user user;
 	struct sp__tablefile *file;
 	struct sp__requests requests;
-	struct sp_errinfo err; /* of the queue */
-	uint64_t records;      /* of the table, at its last commit */
+	struct sp_errinfo err; /* error of the queue */
+	uint64_t records;      /* records of the table at its last commit */
 	uint64_t cells_read;   /* since the last note */
 	struct sp__io_counters noted;
 };

@@ -8,7 +8,7 @@
  * of this number on.
  *
  * A read of few records that misses reads less than a frame has.  Its bytes are counted for the
- * frame that would have them (demand.h).
+ * frame that would have them (schemas.h).
  *
  * The frames of a read that needs more than there are would all leave before it comes back to them,
  * and with them those of others.  So a frame that only such reads have used is the next one to be
@@ -24,10 +24,10 @@
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "table/clotho/pool.h"
-#include "table/layout/runs.h"
+#include "table/layout/layout.h"
 
 #define CELL_MIN 512	  /* bytes of the smallest cells */
-#define BUCKET_BYTES 4096 /* of frames, for which there is a bucket */
+#define BUCKET_BYTES 4096 /* bytes of frames per bucket */
 
 int sp_pool_open(struct sp_pool **pool, const struct sp_pool_opts *opts, struct sp_errinfo *err)
 {

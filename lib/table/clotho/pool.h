@@ -23,7 +23,6 @@
 #include <sys/queue.h>
 #include <spindle/pool.h>
 #include "base/mem.h"
-#include "table/clotho/demand.h"
 #include "table/clotho/schemas.h"
 #include "table/layout/layout.h"
 
@@ -33,23 +32,23 @@ struct sp__requests;
 
 /* A-page `first + i` of a frame, if this is element i of its entries. */
 struct sp__clotho_entry {
-	struct sp__clotho_entry *next;	/* of the bucket */
+	struct sp__clotho_entry *next;	/* next entry of the bucket */
 	struct sp__clotho_frame *frame; /* NULL: it was removed */
 };
 
 struct sp__clotho_frame {
 	TAILQ_ENTRY(sp__clotho_frame) link;
 	struct sp__clotho_table *table; /* NULL: nothing was read */
-	struct sp__clotho_user *reader; /* whose requests are outstanding */
+	struct sp__clotho_user *reader; /* user whose requests read the frame */
 	struct sp__groupset set, used;	/* column groups; those that lookups needed */
 	uint64_t first, pages;		/* A-pages */
 	uint64_t live;			/* entries that were not removed */
 	uint64_t used_at;		/* lookups of the pool at its last use */
 	struct sp__clotho_entry *entries;
-	size_t capacity; /* of entries */
+	size_t capacity; /* capacity for entries */
 	uint8_t *memory;
 	unsigned pins, outstanding;
-	int error;	  /* of its requests */
+	int error;	  /* error of the requests */
 	bool passing;	  /* only reads that pass have used it */
 	uint64_t fetches; /* how often it got other A-pages */
 	struct sp_pool *pool;
@@ -60,7 +59,7 @@ TAILQ_HEAD(sp__clotho_frames, sp__clotho_frame);
 /* A table's file, in one state. */
 struct sp__clotho_key {
 	uint64_t device, inode, id;
-	uint64_t number, state; /* of its superblock */
+	uint64_t number, state; /* of the superblock */
 };
 
 struct sp__clotho_table {
@@ -70,7 +69,7 @@ struct sp__clotho_table {
 	uint64_t serial; /* an address would make requests differ from run to run */
 	unsigned users;
 	uint32_t cell_bytes, ngroups;
-	uint32_t cells[]; /* of an A-page, by column group */
+	uint32_t cells[]; /* cells of an A-page, by column group */
 };
 
 struct sp_pool {
@@ -82,7 +81,7 @@ struct sp_pool {
 	uint64_t nbuckets; /* a power of two */
 	struct sp__clotho_demands demands;
 	LIST_HEAD(, sp__clotho_table) tables;
-	uint64_t serial; /* of the last table */
+	uint64_t serial; /* serial of the last table */
 	struct sp_pool_counters counters;
 	/* Called for a frame before it gets other A-pages; NULL: not called. */
 	void (*leaves)(void *arg, const struct sp__clotho_frame *frame);
@@ -93,7 +92,7 @@ struct sp_pool {
 struct sp__clotho_user {
 	struct sp_pool *pool;
 	const struct sp__table_layout *layout;
-	const uint64_t *records; /* of the table */
+	const uint64_t *records; /* records of the table */
 	/*
 	 * Begins to read A-pages [page, page + pages) of a column group, which lie in one strip if
 	 * there are several column groups, into memory.  Each request is counted in

@@ -12,14 +12,14 @@
 /* What a question needs that is not the table. */
 struct asking {
 	struct sp__table_workload workload;
-	struct sp__cost_platform platform;
+	struct sp__platform platform;
 	struct sp__cost_question q;
 	double *means; /* if they are unknown */
 };
 
 static void close_asking(struct asking *a)
 {
-	sp__cost_platform_close(&a->platform);
+	sp__platform_close(&a->platform);
 	sp__table_workload_free(&a->workload);
 	free(a->means);
 }
@@ -27,7 +27,7 @@ static void close_asking(struct asking *a)
 /* Takes all texts to be of equal length. */
 static int assume_means(struct asking *a)
 {
-	const struct sp__table_schema *s = a->q.schema;
+	const struct sp__schema *s = a->q.schema;
 
 	a->means = calloc(s->n, sizeof(*a->means));
 	a->q.text_bytes = a->means;
@@ -37,7 +37,7 @@ static int assume_means(struct asking *a)
 }
 
 int sp__cost_read_workload(struct sp__table_workload *w, const struct sp_table_compare_opts *o,
-			   const struct sp__table_schema *schema, const char *name,
+			   const struct sp__schema *schema, const char *name,
 			   struct sp_errinfo *err)
 {
 	int rc = o->workload ? sp__table_workload_read(w, o->workload, schema, err) : 0;
@@ -73,7 +73,7 @@ static int open_asking(struct asking *a, const struct sp__cost_asked *asked,
 	if (!rc && o->measure && !sp__volume_spec_simulated(run))
 		rc = sp__errf(err, SP_EUNSUP, "plan", asked->name, -1,
 			      "measuring layouts needs a simulated volume: --volume=sim:MODEL");
-	return rc ? rc : sp__cost_platform_open(&a->platform, run, err);
+	return rc ? rc : sp__platform_open(&a->platform, run, err);
 }
 
 /* Sets the costs of the table as it is stored; along tracks it is on drives of its own. */
@@ -81,9 +81,9 @@ static int examine_stored(const struct sp__cost_question *q, const struct sp__co
 			  bool measure, struct sp_table_candidate *c, struct sp_errinfo *err)
 {
 	const struct sp__lanemap *s = asked->stored->map.lanemap;
-	struct sp__cost_platform drives = { 0 };
+	struct sp__platform drives = { 0 };
 	struct sp__cost_question stored = *q;
-	int rc = s ? sp__cost_platform_open_drives(&drives, q->platform->run, s, err) : 0;
+	int rc = s ? sp__platform_open_drives(&drives, q->platform->run, s->volumes, err) : 0;
 
 	if (s)
 		stored.platform = &drives;
@@ -91,7 +91,7 @@ static int examine_stored(const struct sp__cost_question *q, const struct sp__co
 	c->placement = s ? SP_PLACE_SEMISEQ : SP_PLACE_CONTIGUOUS;
 	if (!rc)
 		rc = sp__cost_examine(&stored, asked->stored, measure, c, err);
-	sp__cost_platform_close(&drives);
+	sp__platform_close(&drives);
 	return rc;
 }
 

@@ -9,7 +9,7 @@
 /* A table that is stored, or would be. */
 struct sp__cost_asked {
 	const char *name; /* for messages */
-	const struct sp__table_schema *schema;
+	const struct sp__schema *schema;
 	uint64_t records;
 	/* Mean of a value, by column; 0: not a text.  NULL: texts are taken to have 32 bytes. */
 	const double *text_bytes;
@@ -26,7 +26,7 @@ SP_MUST_CHECK int sp__cost_ask(const struct sp__cost_asked *asked,
 /* Reads the workload of opts; name is for messages.  The caller frees it, after an error too. */
 SP_MUST_CHECK int sp__cost_read_workload(struct sp__table_workload *w,
 					 const struct sp_table_compare_opts *opts,
-					 const struct sp__table_schema *schema, const char *name,
+					 const struct sp__schema *schema, const char *name,
 					 struct sp_errinfo *err);
 /*
  * Chooses the layout for the queries of a file.  The caller frees choice->together.  Returns 0, or

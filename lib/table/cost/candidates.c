@@ -9,8 +9,208 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "dev/geometry.h"
-#include "table/cost/choose.h"
-#include "table/cost/query.h"
+#include "predict/platform.h"
+#include "table/cost/candidates.h"
+#include "table/cost/get.h"
+#include "table/cost/scan.h"
+#include "table/cost/subject.h"
+#include "table/cost/workload.h"
+#include "table/file/directory.h"
+#include "table/file/redo.h"
+
+/*
+ * Makes the requests of a query, and takes their time.
+ */
+
+/*
+ * A query of few random records is repeated, for a mean, until there are so many of one of these.
+ */
+#define MEAN_RECORDS 65536
+#define MEAN_REQUESTS 16384
+#define REQUESTS_MAX (1 << 20) /* of a query: what would follow is scaled */
+#define MORE_CELLS 8	       /* of a change, for directory and map */
+
+/* Random numbers of records. */
+struct draws {
+	struct sp__cost_maker *m;
+	uint64_t n;
+};
+
+static int draw(void *draws, uint64_t *record)
+{
+	struct draws *d = draws;
+	struct sp__cost_maker *m = d->m;
+
+	if (d->n == m->q->records || sp__cost_enough(m, d->n, m->q->records))
+		return SP_END;
+	if (d->n == SP__COST_DRAWS) {
+		m->scale = (double)m->q->records / SP__COST_DRAWS;
+		return SP_END;
+	}
+	*record = sp__rng_below(&m->r.rng, m->r.table->records);
+	d->n++;
+	return SP_READY;
+}
+
+static int get(struct sp__cost_maker *m)
+{
+	struct draws draws = { .m = m };
+	const struct sp__cost_get get = { .parts = 1, .next = draw, .arg = &draws };
+
+	sp__timer_depth(&m->r.device, SP__TIMER_DEPTH);
+	m->begun = m->r.device.requests;
+	return sp__cost_get(m, &get);
+}
+
+static int make(struct sp__cost_maker *m, bool *scattered)
+{
+	switch (m->q->kind) {
+	case SP__QUERY_SCAN:
+		return sp__cost_scan(m, scattered);
+	case SP__QUERY_GET:
+		return get(m);
+	case SP__QUERY_UPDATE:
+		return sp__cost_update(m);
+	default:
+		return sp__cost_append(m);
+	}
+}
+
+/* Returns the cells that an update writes behind the end at most. */
+static uint64_t changed_cells(const struct sp__cost_table *t, const struct sp__table_query *q)
+{
+	const struct sp__table_layout *l = &t->layout;
+	uint64_t cells = MORE_CELLS;
+	bool text = false;
+
+	for (uint32_t f = 0; f < l->ngroups; f++) {
+		const uint64_t all = sp__layout_pages(l, t->records) * l->groups[f].cells;
+		bool changed = false, moved = false;
+
+		for (uint32_t i = 0; i < l->groups[f].ncolumns; i++) {
+			uint32_t column = l->groups[f].columns[i];
+
+			changed |= q->columns[column];
+			moved |= q->columns[column] && t->schema->columns[column].type.kind == 't';
+		}
+		if (changed)
+			cells += moved ? all : sp__min(q->records, all);
+		text |= moved;
+	}
+	return text ? cells + sp__map_cells(&t->map, SP__AREA_TEXT) : cells;
+}
+
+/* Returns the cells that an append takes at most, besides those of the strips that there are. */
+static uint64_t appended_cells(const struct sp__cost_table *t, uint64_t records)
+{
+	const struct sp__table_layout *l = &t->layout;
+	const struct sp__strip s = sp__layout_strip(l, (t->records + records) / l->page_records);
+	double bytes = 0;
+
+	for (uint32_t i = 0; i < l->ncolumns; i++)
+		bytes += t->text_bytes[i] * (double)(records + sp__layout_row_records(l));
+	return sp__layout_cell(l, s.first + s.pages, 0, 0) - sp__map_cells(&t->map, SP__AREA_DATA) +
+	       (uint64_t)bytes / l->cell_bytes + l->ngroups + MORE_CELLS;
+}
+
+/* The bytes of the file after the query: those that it writes behind the end included. */
+static uint64_t file_bytes(const struct sp__cost_table *t, const struct sp__table_query *q)
+{
+	uint64_t cells = 0;
+
+	if (q->kind == SP__QUERY_UPDATE)
+		cells = changed_cells(t, q);
+	if (q->kind == SP__QUERY_APPEND && !t->map.lanemap)
+		cells = appended_cells(t, q->records);
+	return sp__cost_table_bytes(t) + sp__redo_bytes(t->layout.cell_bytes, cells);
+}
+
+/* Makes the query, and adds its cost. */
+static int make_once(struct sp__cost_maker *m, struct sp__table_cost *cost)
+{
+	const struct sp__timer *d = &m->r.device;
+	int rc;
+
+	memset(m->r.in_memory, 0, sizeof(m->r.in_memory));
+	m->r.cells = m->r.taken = m->r.max_cells = 0;
+	m->r.write = false;
+	m->scale = 1;
+	m->stopped = false;
+	rc = make(m, &cost->scattered);
+	cost->requests += (double)d->requests * m->scale;
+	cost->seeks += (double)d->seeks * m->scale;
+	cost->bytes += (double)d->bytes * m->scale;
+	cost->seconds += sp__timer_s(d) * m->scale;
+	return rc;
+}
+
+/* Makes the query; one of few random records repeatedly, each by a command, for a mean. */
+static int make_often(struct sp__cost_maker *m, struct sp__table_cost *cost)
+{
+	const bool random = m->q->kind == SP__QUERY_GET || m->q->kind == SP__QUERY_UPDATE;
+	const uint64_t times = random ? (MEAN_RECORDS - 1) / m->q->records + 1 : 1;
+	const uint64_t requests = sp__min(m->requests_max, MEAN_REQUESTS);
+	uint64_t n = 1, made;
+	int rc = make_once(m, cost);
+
+	for (made = m->r.device.requests; !rc && n < times && made < requests; n++) {
+		rc = sp__timer_restart(&m->r.device);
+		if (!rc)
+			rc = make_once(m, cost);
+		made += m->r.device.requests;
+	}
+	cost->requests /= (double)n;
+	cost->seeks /= (double)n;
+	cost->bytes /= (double)n;
+	cost->seconds /= (double)n;
+	return rc;
+}
+
+static int open_device(struct sp__cost_maker *m, struct sp_errinfo *err)
+{
+	const struct sp__lanemap *s = m->r.table->map.lanemap;
+	const struct sp__timer_opts o = {
+		.platform = m->o->platform,
+		.bytes = file_bytes(m->r.table, m->q),
+		.drives = s ? s->volumes : 0,
+		.drive_blocks = s ? s->volume_cells * s->cell_blocks : 0,
+		.measure = m->o->measure,
+	};
+
+	return sp__timer_open(&m->r.device, &o, err);
+}
+
+int sp__table_query_cost(const struct sp__cost_table *t, const struct sp__table_query *q,
+			 const struct sp__cost_opts *o, struct sp__table_cost *cost,
+			 struct sp_errinfo *err)
+{
+	const uint32_t ngroups = t->layout.ngroups;
+	struct sp__cost_maker m = { .r = { .table = t, .rng = { o->seed } },
+				    .q = q,
+				    .o = o,
+				    .requests_max =
+					    o->requests_max ? o->requests_max : REQUESTS_MAX };
+	int rc;
+
+	*cost = (struct sp__table_cost){ 0 };
+	if (!t->records && q->kind != SP__QUERY_APPEND)
+		return 0;
+	m.groups = calloc(3 * (size_t)ngroups + t->layout.ncolumns, sizeof(*m.groups));
+	m.r.row = malloc((size_t)sp__directory_entries(t->schema) * SP__ENTRY_BYTES + 1);
+	rc = m.groups && m.r.row ? 0 : -ENOMEM;
+	if (!rc) {
+		m.first = m.groups + ngroups;
+		m.output = m.first + ngroups;
+		m.columns = m.output + ngroups;
+		rc = open_device(&m, err);
+		if (!rc)
+			rc = make_often(&m, cost);
+		sp__timer_close(&m.r.device);
+	}
+	free(m.groups);
+	free(m.r.row);
+	return rc == -ENOMEM ? sp__err(err, rc, "malloc", NULL, -1) : rc;
+}
 
 #define FULL_READ "get 1 *"
 
@@ -23,19 +223,19 @@ int sp__cost_check_placing(const struct sp_table_placing *p, enum sp_table_layou
 
 	if (p->how != SP_PLACE_CONTIGUOUS && !lanes)
 		return sp__errf(err, SP_ESYNTAX, "plan", name, -1,
-				"a table is placed contiguous, semiseq or mems, or auto with the "
-				"layout auto");
+				"the placement of a table must be contiguous, semiseq or mems; "
+				"auto needs the layout auto");
 	if (!tracks && (p->volumes > 1 || p->depth_rows || p->aim_writes))
 		return sp__errf(err, SP_ESYNTAX, "plan", name, -1,
-				"several volumes, rows of depth and an aim of writes go with the "
+				"several volumes, rows of depth and an aim of writes need the "
 				"placement semiseq");
 	if (!lanes && (p->empty_lane || p->skip_bytes))
-		return sp__errf(err, SP_ESYNTAX, "plan", name, -1,
-				"an empty lane and skipped space go with the placements semiseq "
-				"and mems");
+		return sp__errf(
+			err, SP_ESYNTAX, "plan", name, -1,
+			"an empty lane and skipped space need the placement semiseq or mems");
 	if (lanes && layout != SP_TABLE_CSM && layout != SP_TABLE_AUTO)
 		return sp__errf(err, SP_EUNSUP, "plan", name, -1,
-				"the placements semiseq and mems go with the layout csm");
+				"the placements semiseq and mems need the layout csm");
 	return 0;
 }
 
@@ -79,7 +279,7 @@ int sp__cost_make_layout(struct sp__table_layout *layout, struct sp__lanemap **l
 	int rc;
 
 	if (!o.lanes)
-		o.strip_bytes = sp__cost_strip_bytes(q->platform);
+		o.strip_bytes = sp__platform_run_bytes(q->platform, SP__STRIP_BYTES);
 	else if (!o.cell_bytes && g)
 		o.cell_bytes = sp__max(SP__TABLE_CELL_MIN, g->block_bytes);
 	o.empty_lane = o.lanes && q->placing.empty_lane;
@@ -90,7 +290,7 @@ int sp__cost_make_layout(struct sp__table_layout *layout, struct sp__lanemap **l
 /* A table that is planned, and the question on its drives. */
 struct planned {
 	struct sp__cost_table t;
-	struct sp__cost_platform drives; /* along tracks */
+	struct sp__platform drives; /* along tracks */
 	struct sp__cost_question q;
 };
 
@@ -104,12 +304,13 @@ static int plan(struct planned *p, const struct sp__cost_question *q,
 	rc = sp__cost_make_layout(&p->t.layout, lanemap, q, choice, err);
 	if (!rc && choice->lanes) {
 		p->q.platform = &p->drives;
-		rc = sp__cost_platform_open_drives(&p->drives, q->platform->run, *lanemap, err);
+		rc = sp__platform_open_drives(&p->drives, q->platform->run, (*lanemap)->volumes,
+					      err);
 	}
 	if (!rc)
 		rc = sp__cost_table_plan(&p->t, q->schema, q->records, q->text_bytes);
 	return rc == -ENOSPC ? sp__errf(err, SP_EUNSUP, "plan", q->name, -1,
-					"the tracks have no place for %llu records: choose larger "
+					"the tracks have no space for %llu records: choose larger "
 					"drives, or more volumes",
 					(unsigned long long)q->records)
 			     : rc;
@@ -118,7 +319,7 @@ static int plan(struct planned *p, const struct sp__cost_question *q,
 static void free_plan(struct planned *p)
 {
 	sp__cost_table_free(&p->t);
-	sp__cost_platform_close(&p->drives);
+	sp__platform_close(&p->drives);
 }
 
 int sp__cost_seconds(const struct sp__cost_question *q, const struct sp__cost_choice *choice,

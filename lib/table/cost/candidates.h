@@ -5,17 +5,48 @@
 #pragma once
 
 #include <spindle/table.h>
-#include "table/cost/platform.h"
+#include "predict/platform.h"
 #include "table/cost/subject.h"
 #include "table/cost/workload.h"
 
+/*
+ * The cost of a query on a table: the requests that it makes, and their time.
+ */
+
+struct sp__table_cost {
+	double requests; /* of reads and writes */
+	double seeks;	 /* requests that do not begin where the one before ended */
+	double bytes;
+	double seconds;
+	bool scattered; /* a scan: the cells of matching records are read alone (SI-scan) */
+};
+
+struct sp__cost_opts {
+	const struct sp__platform *platform;
+	bool measure;  /* on the simulated device, even if a geometry is given */
+	uint64_t seed; /* of random records */
+	/*
+	 * About so many requests are made; the cost of a query that has more is scaled.  0: about a
+	 * million.
+	 */
+	uint64_t requests_max;
+};
+/*
+ * Makes the requests of a query on the device of the options, one after the other as the command
+ * makes them.  Random records are drawn.  Returns 0, -ENOMEM, or an error of the device.
+ */
+SP_MUST_CHECK int sp__table_query_cost(const struct sp__cost_table *t,
+				       const struct sp__table_query *q,
+				       const struct sp__cost_opts *o, struct sp__table_cost *cost,
+				       struct sp_errinfo *err);
+
 /* A table that does not exist yet, and what it is for. */
 struct sp__cost_question {
-	const struct sp__table_schema *schema;
+	const struct sp__schema *schema;
 	uint64_t records;
 	const double *text_bytes; /* mean of a value, by column; 0: not a text */
 	const struct sp__table_workload *workload;
-	const struct sp__cost_platform *platform;
+	const struct sp__platform *platform;
 	uint32_t cell_bytes, page_records; /* 0: the layout's */
 	struct sp_table_placing placing;
 	const char *name; /* for messages */
@@ -63,3 +94,11 @@ SP_MUST_CHECK int sp__cost_compare(const struct sp__cost_question *q, bool measu
  */
 SP_MUST_CHECK int sp__cost_choose(const struct sp__cost_question *q, struct sp__cost_choice *choice,
 				  struct sp_errinfo *err);
+/*
+ * Returns in *seconds the time of the workload on a layout: measured on a simulated volume, else
+ * predicted.  requests_max: see struct sp__cost_opts.  Returns 0, SP_EUNSUP if the layout is
+ * impossible, -ENOMEM, or an error of the device.
+ */
+SP_MUST_CHECK int sp__cost_seconds(const struct sp__cost_question *q,
+				   const struct sp__cost_choice *choice, uint64_t requests_max,
+				   double *seconds, struct sp_errinfo *err);

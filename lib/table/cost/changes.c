@@ -18,14 +18,13 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/memory.h"
-#include "table/change/cellreader.h"
-#include "table/change/patch.h"
-#include "table/cost/changes.h"
+#include "table/change/update.h"
+#include "table/cost/maker.h"
 #include "table/cost/ring.h"
 #include "table/file/redo.h"
 #include "table/write/writer.h"
 
-#define APPEND_SHARE 3 /* of the memory, as in table/append.c */
+#define APPEND_SHARE 3 /* of the memory, as in table/change.c */
 
 static struct sp__cost_draws draws(const struct sp__cost_maker *m, uint64_t seed)
 {
@@ -99,7 +98,7 @@ static int change_texts(struct sp__cost_maker *m, uint64_t seed)
 	uint64_t end = 0, n;
 	int rc = 0;
 
-	sp__cost_device_depth(&m->r.device, 1);
+	sp__timer_depth(&m->r.device, 1);
 	m->r.max_cells = sp__max(SP__READER_BYTES / m->r.table->layout.cell_bytes, 1);
 	while (!rc && has_text(m, UINT32_MAX) && (n = next(m, &numbers)) != UINT64_MAX) {
 		for (uint32_t i = 0; !rc && n >= end && i < m->r.table->layout.ncolumns; i++)
@@ -290,9 +289,8 @@ static void compute(struct sp__cost_maker *m, uint64_t cells)
 {
 	double bytes = (double)cells * m->r.table->layout.cell_bytes;
 
-	sp__cost_device_compute(&m->r.device,
-				(double)m->q->records * sp__cost_record_ns(m, NULL, false) +
-					bytes * m->o->platform->copy_ns);
+	sp__timer_compute(&m->r.device, (double)m->q->records * sp__cost_record_ns(m, NULL, false) +
+						bytes * m->o->platform->drive.facts.copy_ns);
 }
 
 int sp__cost_update(struct sp__cost_maker *m)
@@ -312,14 +310,14 @@ int sp__cost_update(struct sp__cost_maker *m)
 	moved = m->r.taken != 0;
 	before = m->r.device.bytes;
 	sp__runlanes_sizes(&lanes);
-	sp__cost_device_depth(&m->r.device, lanes.depth);
+	sp__timer_depth(&m->r.device, lanes.depth);
 	m->r.max_cells = lanes.request_bytes / cell_bytes;
 	if (!rc)
 		rc = each_cell(m, seed, read_cell, m);
 	cells = (m->r.device.bytes - before) / cell_bytes;
 	cells += moved && m->r.in_memory[SP__AREA_DIRECTORY].end;
 	compute(m, cells);
-	sp__cost_device_depth(&m->r.device, 1);
+	sp__timer_depth(&m->r.device, 1);
 	m->r.max_cells = 1;
 	if (!rc)
 		rc = sp__cost_behind(&m->r, 0, sp__redo_bytes((uint32_t)cell_bytes, cells));
@@ -403,7 +401,7 @@ static int write_new(struct sp__cost_maker *m, const bool *part, uint64_t journa
 			break;
 
 		end = sp__min(step_end(l, at), after);
-		sp__cost_device_compute(&m->r.device, (double)(end - at) * each_ns);
+		sp__timer_compute(&m->r.device, (double)(end - at) * each_ns);
 		rc = write_step(m, part, at, end, journal);
 	}
 	return rc ? rc : sp__cost_wait(&m->r);
@@ -425,7 +423,7 @@ static int extend_tracks(struct sp__cost_maker *m)
 				     t->map.end;
 	}
 	return rc == -ENOSPC ? sp__errf(m->r.device.err, SP_EUNSUP, "plan", NULL, -1,
-					"the tracks have no place for %llu more records: choose "
+					"the tracks have no space for %llu more records: choose "
 					"larger drives, or more volumes",
 					(unsigned long long)m->q->records)
 			     : rc;
@@ -486,10 +484,10 @@ static int append(struct sp__cost_maker *m)
 	m->r.taken = journal;
 	if (!rc && t->map.lanemap)
 		rc = extend_tracks(m);
-	sp__cost_device_depth(&m->r.device, SP__SLABS_DEPTH);
+	sp__timer_depth(&m->r.device, SP__SLABS_DEPTH);
 	if (!rc)
 		rc = write_new(m, part, journal);
-	sp__cost_device_depth(&m->r.device, 1);
+	sp__timer_depth(&m->r.device, 1);
 	m->r.max_cells = 0;
 	if (!rc)
 		rc = write_texts(m);

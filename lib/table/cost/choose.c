@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "table/cost/choose.h"
+#include "table/cost/candidates.h"
 
 #define SEARCH_REQUESTS 1000
 #define UNITS_MAX 12 /* with more, only the first ones are merged */

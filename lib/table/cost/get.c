@@ -11,7 +11,7 @@
 #include "run/memory.h"
 #include "table/cost/get.h"
 #include "table/cost/ring.h"
-#include "table/layout/runs.h"
+#include "table/layout/layout.h"
 #include "table/read/get.h"
 
 struct get {
@@ -80,7 +80,7 @@ static int texts(void *get, const struct sp__cost_window *w)
 {
 	struct get *g = get;
 	struct sp__cost_requests *r = &g->m->r;
-	const struct sp__table_schema *s = r->table->schema;
+	const struct sp__schema *s = r->table->schema;
 	int rc = 0;
 
 	for (uint32_t c = 0; !rc && c < s->n; c++) {
@@ -105,7 +105,7 @@ static int read_batch(struct get *g)
 	qsort(g->numbers, g->n, sizeof(*g->numbers), sp__cost_order);
 	g->at = 0;
 	while ((rc = sp__cost_ring_next(&g->ring, &w)) == SP_READY)
-		sp__cost_device_compute(&g->m->r.device, (double)(w->end - w->at) * each_ns);
+		sp__timer_compute(&g->m->r.device, (double)(w->end - w->at) * each_ns);
 	return rc < 0 ? rc : 0;
 }
 
@@ -132,14 +132,14 @@ static int take_batch(struct get *g, const struct sp__cost_get *o, uint32_t n)
 static int open_get(struct get *g, unsigned parts)
 {
 	struct sp__cost_maker *m = g->m;
-	const struct sp__cost_platform *p = m->o->platform;
+	const struct sp__platform *p = m->o->platform;
 	const struct sp__table_layout *l = &m->r.table->layout;
 	const uint32_t ntexts = sp__cost_count_texts(m, m->q->columns);
 
 	(void)sp__layout_groups(l, m->q->columns, m->output);
 	sp__tableget_plan(&g->plan, p->run, parts, l, m->output, ntexts,
-			  sp__table_printed_bytes(m->r.table->schema, m->q->columns),
-			  sp__cost_gap_bytes(p));
+			  sp__columns_printed_bytes(m->r.table->schema, m->q->columns),
+			  sp__platform_gap_bytes(p));
 	g->ring = (struct sp__cost_ring){ .m = m,
 					  .fill = fill,
 					  .texts = ntexts ? texts : NULL,

@@ -13,9 +13,8 @@
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "table/cost/indexscan.h"
-#include "table/layout/runs.h"
-#include "table/layout/shares.h"
-#include "table/read/access.h"
+#include "table/layout/layout.h"
+#include "table/read/scan.h"
 
 #define MIB (1 << 20)
 #define SORT_RECORDS 4 /* sorting a number takes the time of so many records */
@@ -25,7 +24,7 @@ struct times {
 	const struct sp__indexscan *scan;
 	double share;  /* of chosen records, of those that bounds do not exclude */
 	double cell_s; /* of a sequential read */
-	double rho;    /* as sp__cost_rho() */
+	double rho;    /* as sp__platform_rho() */
 	bool *where;   /* column groups of the predicate, */
 	bool *scanned; /* all that a scan reads, */
 	bool *got;     /* and those of the output and, through the index, of the predicate */
@@ -81,11 +80,12 @@ static double predicate_s(const struct times *t)
 
 static double index_s(const struct times *t, const struct sp__keyrange_estimate *e)
 {
-	const struct sp__cost_platform *p = t->scan->platform;
+	const struct sp__platform *p = t->scan->platform;
 	const double page_s = (double)e->page_bytes / MIB * p->costs.transfer_s_per_mib;
 
-	return e->pages * page_s + BOUNDS * e->levels * page_s / sp__cost_rho(p, e->page_bytes) +
-	       e->records * SORT_RECORDS * p->record_ns * 1e-9;
+	return e->pages * page_s +
+	       BOUNDS * e->levels * page_s / sp__platform_rho(p, e->page_bytes) +
+	       e->records * SORT_RECORDS * p->drive.facts.record_ns * 1e-9;
 }
 
 static bool is_cheaper(const struct times *t, const struct sp__keyrange_estimate *e)
@@ -112,7 +112,7 @@ bool sp__indexscan_is_cheaper(const struct sp__indexscan *s, const struct sp__ke
 			   .share = fmin(fmax(e->records / indexed / s->kept.share, 0), 1),
 			   .cell_s =
 				   (double)cell_bytes / MIB * s->platform->costs.transfer_s_per_mib,
-			   .rho = sp__cost_rho(s->platform, cell_bytes),
+			   .rho = sp__platform_rho(s->platform, cell_bytes),
 			   .where = calloc(3 * (size_t)ngroups, sizeof(bool)),
 			   .columns = calloc(2 * (size_t)f->schema.n, sizeof(bool)) };
 	bool cheaper = false;

@@ -6,14 +6,14 @@
  */
 #pragma once
 
-#include "table/cost/platform.h"
-#include "table/index/estimate.h"
+#include "predict/platform.h"
+#include "table/index/byindex.h"
 #include "table/read/scan.h"
 
 struct sp__indexscan {
 	const struct sp__tablefile *file;
 	const struct sp__tablescan_opts *opts; /* with a predicate */
-	const struct sp__cost_platform *platform;
+	const struct sp__platform *platform;
 	struct sp__rows_kept kept; /* of the predicate */
 };
 

@@ -21,12 +21,12 @@ static int issue(struct sp__cost_ring *r, uint64_t i,
 	struct sp__cost_requests *q = &r->m->r;
 	int rc, flushed;
 
-	sp__cost_device_window(&q->device, number(r, i), SP__WINDOW_TOGETHER);
+	sp__timer_window(&q->device, number(r, i), SP__WINDOW_TOGETHER);
 	q->align = true;
 	rc = fn(r, &r->windows[i % r->slots]);
 	flushed = rc < 0 ? rc : sp__cost_flush(q);
 	if (!flushed)
-		flushed = sp__cost_device_submit(&q->device);
+		flushed = sp__timer_submit(&q->device);
 	q->align = false;
 	return flushed ? flushed : rc;
 }
@@ -57,7 +57,7 @@ static int fill_all(struct sp__cost_ring *r)
 
 static bool is_done(const struct sp__cost_ring *r, uint64_t i)
 {
-	return sp__cost_device_is_done(&r->m->r.device, number(r, i));
+	return sp__timer_is_done(&r->m->r.device, number(r, i));
 }
 
 /* Asks for the texts of windows whose values have arrived. */
@@ -73,14 +73,14 @@ static int ask_texts(struct sp__cost_ring *r)
 
 int sp__cost_ring_next(struct sp__cost_ring *r, const struct sp__cost_window **w)
 {
-	struct sp__cost_device *d = &r->m->r.device;
+	struct sp__timer *d = &r->m->r.device;
 	int rc = fill_all(r);
 
 	if (rc || r->made == r->done)
 		return rc ? rc : SP_END;
 	*w = &r->windows[r->done % r->slots];
 	for (rc = ask_texts(r); !rc && !is_done(r, r->done);) {
-		rc = sp__cost_device_wait_some(d, number(r, r->done));
+		rc = sp__timer_wait_some(d, number(r, r->done));
 		if (!rc)
 			rc = ask_texts(r);
 	}

@@ -3,9 +3,9 @@
  * Makes the requests of scans.
  *
  * The A-pages are read in windows; each window has a run of every column group that is needed
- * (layout/runs.h).  If so few records match that single cells are cheaper, only the first part is
+ * (layout/layout.h).  If so few records match that single cells are cheaper, only the first part is
  * scanned so; of the rest the columns of the predicate are, and records that match are got by their
- * numbers (read/access.h).
+ * numbers (read/scan.h).
  *
  * Assumptions: bounds exclude nothing; records that match are at random places.
  */
@@ -15,8 +15,19 @@
 #include "table/cost/get.h"
 #include "table/cost/ring.h"
 #include "table/cost/scan.h"
-#include "table/layout/runs.h"
-#include "table/read/access.h"
+#include "table/layout/layout.h"
+#include "table/read/scan.h"
+
+double sp__cost_switch_share(const struct sp__platform *p, const struct sp__table_layout *l,
+			     const bool *groups, const bool *first)
+{
+	uint32_t records = 0;
+
+	for (uint32_t g = 0; g < l->ngroups; g++)
+		if (groups[g] && !first[g])
+			records = sp__max(records, l->groups[g].cell_records);
+	return records ? sp__share_switch(sp__platform_rho(p, l->cell_bytes), records) : 0;
+}
 
 struct scan {
 	struct sp__cost_maker *m;
@@ -116,7 +127,8 @@ static double test_ns(const struct sp__cost_maker *m)
 
 	for (uint32_t c = 0; m->q->where && c < m->r.table->layout.ncolumns; c++)
 		if (m->q->where[c])
-			ns += m->o->platform->value_ns + m->o->platform->compare_ns;
+			ns += m->o->platform->drive.facts.value_ns +
+			      m->o->platform->drive.facts.compare_ns;
 	return ns;
 }
 
@@ -129,11 +141,11 @@ static int scan_part(struct sp__cost_maker *m, uint64_t at, uint64_t to)
 	int rc;
 
 	open_scan(&s, m, m->columns, m->groups,
-		  sp__table_printed_bytes(m->r.table->schema, m->q->columns), 1);
+		  sp__columns_printed_bytes(m->r.table->schema, m->q->columns), 1);
 	s.at = at;
 	s.to = to;
 	while ((rc = sp__cost_ring_next(&s.ring, &w)) == SP_READY)
-		sp__cost_device_compute(&m->r.device, (double)(w->end - w->at) * each_ns);
+		sp__timer_compute(&m->r.device, (double)(w->end - w->at) * each_ns);
 	return rc < 0 ? rc : 0;
 }
 
@@ -148,7 +160,7 @@ static int next_hit(void *scan, uint64_t *record)
 
 		if (rc != SP_READY)
 			return rc;
-		sp__cost_device_compute(&s->m->r.device, (double)(w->end - w->at) * test_ns(s->m));
+		sp__timer_compute(&s->m->r.device, (double)(w->end - w->at) * test_ns(s->m));
 	}
 	return SP_READY;
 }
@@ -189,7 +201,7 @@ int sp__cost_scan(struct sp__cost_maker *m, bool *scattered)
 	(void)sp__layout_groups(l, q->columns, m->output);
 	if (q->where)
 		(void)sp__layout_groups(l, q->where, m->first);
-	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
+	sp__timer_depth(&m->r.device, SP__TIMER_DEPTH);
 	m->begun = m->r.device.requests;
 	max_share = q->where ? sp__cost_switch_share(m->o->platform, l, m->output, m->first) : 0;
 	*scattered = q->share < max_share;

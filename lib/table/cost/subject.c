@@ -87,8 +87,8 @@ static int add_directory(struct sp__cost_table *t)
 		   (sp__layout_rows(&t->layout, t->records) * row_bytes + usable - 1) / usable);
 }
 
-int sp__cost_table_plan(struct sp__cost_table *t, const struct sp__table_schema *schema,
-			uint64_t records, const double *text_bytes)
+int sp__cost_table_plan(struct sp__cost_table *t, const struct sp__schema *schema, uint64_t records,
+			const double *text_bytes)
 {
 	const struct sp__table_layout *l = &t->layout;
 	const uint64_t pages = sp__layout_pages(l, records);
@@ -155,5 +155,5 @@ double sp__cost_table_fill(const struct sp__cost_table *t)
 
 double sp__cost_printed_bytes(const struct sp__cost_table *t, uint32_t column)
 {
-	return sp__table_column_printed_bytes(&t->schema->columns[column]) + t->text_bytes[column];
+	return sp__column_printed_bytes(&t->schema->columns[column]) + t->text_bytes[column];
 }

@@ -13,7 +13,7 @@
 struct sp__cost_table {
 	/* Under a lock for reading; for the places of texts.  NULL: it is not stored. */
 	struct sp__tablefile *file;
-	const struct sp__table_schema *schema; /* borrowed */
+	const struct sp__schema *schema; /* borrowed */
 	struct sp__table_layout layout;
 	struct sp__table_map map;
 	uint64_t records;
@@ -29,9 +29,8 @@ struct sp__cost_table {
  * names.  After an error, too, the table must be freed.  Returns 0, -ENOMEM, -EFBIG, or -ENOSPC:
  * the tracks have no place.
  */
-SP_MUST_CHECK int sp__cost_table_plan(struct sp__cost_table *t,
-				      const struct sp__table_schema *schema, uint64_t records,
-				      const double *text_bytes);
+SP_MUST_CHECK int sp__cost_table_plan(struct sp__cost_table *t, const struct sp__schema *schema,
+				      uint64_t records, const double *text_bytes);
 void sp__cost_table_free(struct sp__cost_table *t);
 
 /* Returns the end of the directory row of a record. */

@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "columns/schema_text.h"
 #include "rec/value.h"
 #include "run/workload.h"
 #include "table/cost/workload.h"
-#include "table/schema/querywords.h"
 
 static const char form[] =
-	"a line is a weight above 0 and below 1e100, then scan, get, update or append";
+	"a line must have a weight above 0 and below 1e100, then scan, get, update or append";
 
 /* A query that is being parsed. */
 struct parser {
 	struct sp__query_words words;
 	struct sp__table_workload *w;
-	const struct sp__table_schema *schema;
+	const struct sp__schema *schema;
 };
 
 static bool fail(struct parser *p, const char *reason)
@@ -39,7 +39,7 @@ static bool parse_share(struct parser *p, char *word, double *share)
 	if (percent)
 		word[--bytes] = '\0';
 	if (!bytes || !sp__value_parse(&sp__value_types[SP__VALUE_F64], word, bytes, share))
-		return fail(p, "after the columns of where comes the share of records, such as 1%");
+		return fail(p, "where needs the share of records after its columns, such as 1%");
 	*share /= percent ? 100 : 1;
 	return (*share >= 0 && *share <= 1) || fail(p, "a share is from 0 to 1, or 0% to 100%");
 }
@@ -55,7 +55,7 @@ static bool parse_scan(struct parser *p, struct sp__table_query *q)
 	if (!word)
 		return true;
 	if (strcmp(word, "where"))
-		return fail(p, "after the columns of a scan comes where, or nothing");
+		return fail(p, "only where can follow the columns of a scan");
 	return parse_columns(p, &q->where) && parse_share(p, sp__query_word(&p->words), &q->share);
 }
 
@@ -73,7 +73,7 @@ static bool parse(struct parser *p, struct sp__table_query *q)
 		kind++;
 	q->kind = (enum sp__table_query_kind)kind;
 	if (kind > SP__QUERY_APPEND)
-		return fail(p, "a query is a scan, get, update or append");
+		return fail(p, "a query must be a scan, get, update or append");
 	if (kind == SP__QUERY_SCAN)
 		valid = parse_scan(p, q);
 	else
@@ -81,8 +81,8 @@ static bool parse(struct parser *p, struct sp__table_query *q)
 				&p->words, &q->records,
 				"get, update and append need a number of records above 0") &&
 			(kind == SP__QUERY_APPEND || parse_columns(p, &q->columns));
-	return valid && (!sp__query_word(&p->words) ||
-			 fail(p, "there are words after the end of the query"));
+	return valid &&
+	       (!sp__query_word(&p->words) || fail(p, "there is text after the end of the query"));
 }
 
 static void free_query(struct sp__table_query *q)
@@ -117,7 +117,7 @@ static struct sp__workload_reader reader(struct parser *p)
 }
 
 int sp__table_workload_read(struct sp__table_workload *w, const char *path,
-			    const struct sp__table_schema *schema, struct sp_errinfo *err)
+			    const struct sp__schema *schema, struct sp_errinfo *err)
 {
 	struct parser p = { .w = w, .schema = schema };
 	struct sp__workload_reader r = reader(&p);
@@ -126,7 +126,7 @@ int sp__table_workload_read(struct sp__table_workload *w, const char *path,
 }
 
 int sp__table_workload_add(struct sp__table_workload *w, const char *line,
-			   const struct sp__table_schema *schema, struct sp_errinfo *err)
+			   const struct sp__schema *schema, struct sp_errinfo *err)
 {
 	struct parser p = { .w = w, .schema = schema };
 	struct sp__workload_reader r = reader(&p);

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "table/schema/schema.h"
+#include "columns/schema.h"
 
 enum sp__table_query_kind { SP__QUERY_SCAN, SP__QUERY_GET, SP__QUERY_UPDATE, SP__QUERY_APPEND };
 
@@ -38,9 +38,7 @@ struct sp__table_workload {
  * nearest name.  Queries that were added before an error stay.
  */
 SP_MUST_CHECK int sp__table_workload_read(struct sp__table_workload *w, const char *path,
-					  const struct sp__table_schema *schema,
-					  struct sp_errinfo *err);
+					  const struct sp__schema *schema, struct sp_errinfo *err);
 SP_MUST_CHECK int sp__table_workload_add(struct sp__table_workload *w, const char *line,
-					 const struct sp__table_schema *schema,
-					 struct sp_errinfo *err);
+					 const struct sp__schema *schema, struct sp_errinfo *err);
 void sp__table_workload_free(struct sp__table_workload *w);

@@ -8,15 +8,13 @@
  * before uses is not overwritten until the new state counts.
  */
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "base/err.h"
 #include "base/hash.h"
-#include "datafile/volumes.h"
+#include "cells/volumes.h"
+#include "columns/schema.h"
 #include "table/file/commit.h"
 #include "table/file/redo.h"
 #include "table/file/volumes.h"
-#include "table/schema/code.h"
 
 /* Writes the superblock, with layout and columns of the open file; repeat: only once more. */
 static int write_superblock(struct sp__tablefile *f, bool repeat, struct sp_errinfo *err)
@@ -28,9 +26,9 @@ static int write_superblock(struct sp__tablefile *f, bool repeat, struct sp_erri
 		s->changed[i] = f->schema.columns[i].changed;
 	s->layout = f->layout;
 	if (repeat)
-		sp__table_superblock_repeat(s, f->fd);
+		sp__table_superblock_repeat(s, f->cells.first.fd);
 	else
-		rc = sp__table_superblock_write(s, f->fd, f->path, err);
+		rc = sp__table_superblock_write(s, f->cells.first.fd, f->path, err);
 	s->layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
 	return rc ? rc : sp__tablefile_spend(f, 0, 0, f->layout.cell_bytes, err);
 }
@@ -51,7 +49,7 @@ static int write_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 	struct sp__coder c = { 0 };
 	int rc;
 
-	sp__table_schema_code(&c, &f->schema);
+	sp__schema_code(&c, &f->schema);
 	rc = sp__coder_end(&c);
 	if (!rc && !f->superblock.slots.number)
 		f->superblock.contents += sp__checksum(c.data, c.at);
@@ -88,28 +86,14 @@ static int write_map(struct sp__tablefile *f, struct sp_errinfo *err)
 	return rc;
 }
 
-/* Checks that a device has the cells, and gives a plain file their length. */
-static int set_length(const struct sp__tablefile *f, int fd, const struct sp__volume *v,
-		      struct sp_errinfo *err)
-{
-	uint64_t need = sp__tablefile_length(f, f->map.end);
-	off_t has = lseek(fd, 0, SEEK_END);
-	int rc;
-
-	if (has < 0)
-		return sp__err(err, -errno, "write", v->name, -1);
-	rc = sp__tablefile_check_end(v, v->name, need, err);
-	if (rc || !v->regular || (uint64_t)has >= need)
-		return rc;
-	return ftruncate(fd, (off_t)need) ? sp__err(err, -errno, "truncate", v->name, -1) : 0;
-}
-
+/* Checks that devices have the cells, and gives plain files their length. */
 static int set_lengths(const struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	int rc = set_length(f, f->fd, f->volume, err);
+	const uint64_t need = sp__tablefile_length(f, f->map.end);
+	int rc = sp__tablefile_check_space(f, err);
 
-	for (unsigned i = 0; !rc && i < f->nfurther; i++)
-		rc = set_length(f, f->further[i].fd, f->further[i].volume, err);
+	for (unsigned i = 0; !rc && i < f->cells.n; i++)
+		rc = sp__cellvolume_lengthen(&f->cells.volumes[i], need, NULL, err);
 	return rc;
 }
 
@@ -148,21 +132,12 @@ int sp__tablefile_finish(struct sp__tablefile *f, struct sp_errinfo *err)
 	return rc ? rc : write_superblock(f, true, err);
 }
 
-static void cut(int fd, const struct sp__volume *v, uint64_t end)
-{
-	if (v->regular && lseek(fd, 0, SEEK_END) > (off_t)end)
-		(void)!ftruncate(fd, (off_t)end);
-}
-
 void sp__tablefile_cut(const struct sp__tablefile *f)
 {
 	const uint64_t end = sp__tablefile_length(f, f->superblock.end);
 
-	if (!f->settled)
-		return;
-	cut(f->fd, f->volume, end);
-	for (unsigned i = 0; i < f->nfurther; i++)
-		cut(f->further[i].fd, f->further[i].volume, end);
+	for (unsigned i = 0; f->settled && i < f->cells.n; i++)
+		sp__cellvolume_shorten(&f->cells.volumes[i], end);
 }
 
 /* What the state before used is free now. */
@@ -212,11 +187,11 @@ static int write_change(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	struct sp__table_superblock *s = &f->superblock;
 	const uint64_t before = s->state;
-	int rc = sp__tablevolumes_sync(f, err);
+	int rc = sp__cellfile_sync(&f->cells, 1, err);
 
 	if (!rc)
 		rc = draw_state(f, err);
-	s->marking = f->nfurther ? sp__volume_marking(before) : 0;
+	s->marking = f->cells.n > 1 ? sp__volume_marking(before) : 0;
 	if (!rc)
 		rc = write_superblock(f, false, err);
 	if (rc) {

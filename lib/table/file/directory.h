@@ -14,6 +14,25 @@
 
 #include "table/file/file.h"
 
+/*
+ * Tombstones: a bit for each record, 1 if it was deleted, the lowest bit of a byte first.  Their
+ * area is made at the first delete; records behind its last cell are not deleted.
+ */
+
+/* Sets f->tombstones.  cells: those that have been written. */
+void sp__tombstones_open(struct sp__tablefile *f, uint64_t cells);
+/*
+ * Read and write the bits of records [first, first + n), first a multiple of 8; bits has n / 8
+ * bytes, rounded up, and bits behind the last record are 0.  Errors as in sp__areastream_read().
+ */
+SP_MUST_CHECK int sp__tombstones_read(struct sp__tablefile *f, uint64_t first, uint64_t n,
+				      uint8_t *bits, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__tombstones_write(struct sp__tablefile *f, uint64_t first, uint64_t n,
+				       const uint8_t *bits, struct sp_errinfo *err);
+/* Returns 1 if the record exists, 0 if there is none of that number, or an error of reading. */
+SP_MUST_CHECK int sp__tombstones_exists(struct sp__tablefile *f, uint64_t record,
+					struct sp_errinfo *err);
+
 #define SP__ENTRY_BYTES 16
 
 /* The bytes of a text column in a directory row. */
@@ -27,7 +46,7 @@ struct sp__text_place {
  */
 SP_MUST_CHECK int sp__directory_open(struct sp__tablefile *f);
 /* Returns the entries of a row: of columns that have bounds or are texts. */
-uint32_t sp__directory_entries(const struct sp__table_schema *s);
+uint32_t sp__directory_entries(const struct sp__schema *s);
 /* Returns the bytes of a cell that entries can have. */
 static inline uint32_t sp__directory_usable(uint32_t cell_bytes)
 {

@@ -2,7 +2,7 @@
 /*
  * The open file of a table.  All inner rooms above this one share it.
  *
- * Only this room opens and closes the file, and writes to path, fd, volume, env and redo.  Rooms
+ * Only this room opens and closes the files, and writes to path, cells, env and redo.  Rooms
  * above it change these members, while they hold the exclusive lock, before sp__tablefile_commit():
  *	superblock	records, deleted
  *	schema		changing of a column; words of dictionaries (schema_changed says so)
@@ -19,8 +19,10 @@
  */
 #pragma once
 
-#include "datafile/creation.h"
-#include "datafile/requests.h"
+#include <spindle/table.h>
+#include "cells/cellfile.h"
+#include "cells/creation.h"
+#include "cells/requests.h"
 #include "run/env.h"
 #include "table/file/areastream.h"
 #include "table/file/cell.h"
@@ -40,12 +42,9 @@ struct sp__redo {
 	uint64_t spent; /* and those whose time has been taken on a simulated volume */
 };
 
-/* A file or device of a table after the first one (table/file/volumes.h). */
-struct sp__tablevolume {
-	char *name;
-	int fd; /* not direct */
-	struct sp__volume *volume;
-	struct sp_outfile *out; /* of a new file; */
+/* A volume that is created aside: it appears when it is complete. */
+struct sp__newvolume {
+	struct sp_outfile *out; /* NULL: it is written in place */
 	int replaced;		/* the file that has the name now, locked; -1: none */
 };
 
@@ -54,26 +53,20 @@ struct sp__tablefile {
 	unsigned depth;		    /* set by the shell; 0: the default; */
 	sp_table_progress progress; /* and this; NULL: none */
 	void *progress_arg;
-	enum sp_table_dsm_join dsm_join; /* set by read/columnjoin.c */
+	enum sp_table_dsm_join dsm_join; /* set by read/choice.c */
 	struct sp__clotho_file *pool; /* set by clotho/attach.c: reads through frames; NULL: none */
 	/* If there is a pool: a cell was written in place; data: NULL: perhaps. */
 	void (*written)(struct sp__tablefile *f, uint64_t cell, const uint8_t *data);
-	bool write;	 /* under an exclusive lock until it is closed */
 	bool settled;	 /* open for changes, and its last state is on the device */
 	bool unfinished; /* a committed change is not in place: only closing is possible */
-	char *path;
-	char *array;	   /* the simulated volume of several drives */
-	const char *drive; /* of one drive; or NULL */
+	struct sp__cellfile cells; /* all volumes; one: all cells are in the first file */
+	const char *path;	   /* of the first volume */
 	struct sp__env env;
 	const struct sp__env *plan;		/* whose device and trace env shares; NULL: none */
-	int fd;					/* for superblock, schema, map and journal */
-	struct sp__volume *volume;		/* for its cells */
-	struct sp__tablevolume *further;	/* the other volumes, nfurther; */
-	unsigned nfurther;			/* 0: all cells are in the first file */
 	struct sp__queue *queue;		/* of single requests on a simulated volume */
 	struct sp__table_superblock superblock; /* of its layout only cell_bytes is set */
 	uint64_t committed;			/* records of the last state that was written */
-	struct sp__table_schema schema;
+	struct sp__schema schema;
 	bool schema_changed;
 	struct sp__table_layout layout;
 	struct sp__table_map map;
@@ -86,9 +79,8 @@ struct sp__tablefile {
 	struct sp__io_counters io;
 	/* While a table is created. */
 	bool creating, published;
-	struct sp_outfile *out;	      /* a file that appears when it is complete; or */
-	struct sp__creation creation; /* a device, or a file that must be written in place */
-	int replaced;		      /* the file that has the name now, locked; -1: none */
+	struct sp__newvolume *created; /* of each volume; */
+	struct sp__creation creation;  /* of devices, and files that must be written in place */
 };
 
 /*
@@ -122,8 +114,7 @@ int sp__tablefile_close(struct sp__tablefile *f);
  * is smaller than the drive; -ENOMEM; or -errno.  After an error, too, it must be closed.
  */
 SP_MUST_CHECK int sp__tablefile_create(struct sp__tablefile *f, const char *path,
-				       const struct sp_run_opts *run,
-				       struct sp__table_schema *schema,
+				       const struct sp_run_opts *run, struct sp__schema *schema,
 				       struct sp__table_layout *layout,
 				       struct sp__lanemap **lanemap, const char *const *names,
 				       struct sp_errinfo *err);
@@ -191,7 +182,7 @@ static inline uint64_t sp__tablefile_bytes(const struct sp__tablefile *f, uint64
 /* Returns the bytes that each file of the table has at least. */
 static inline uint64_t sp__tablefile_length(const struct sp__tablefile *f, uint64_t end)
 {
-	return f->nfurther ? end * f->layout.cell_bytes : sp__tablefile_bytes(f, end);
+	return f->cells.n > 1 ? end * f->layout.cell_bytes : sp__tablefile_bytes(f, end);
 }
 
 /* Sets what a layout with lanes has of its placement; NULL: lanes are not apart. */
@@ -228,14 +219,11 @@ struct sp__cell_location {
 static inline struct sp__cell_location sp__tablefile_locate(const struct sp__tablefile *f,
 							    uint64_t cell)
 {
-	const uint64_t bytes = f->layout.cell_bytes;
-	const uint64_t k = f->nfurther ? cell / f->map.lanemap->volume_cells : 0;
-	const struct sp__tablevolume *v = k ? &f->further[k - 1] : NULL;
+	const uint64_t k = f->cells.n > 1 ? cell / f->map.lanemap->volume_cells : 0;
+	const struct sp__cellvolume *v = &f->cells.volumes[k];
 
-	if (!v)
-		return (struct sp__cell_location){ f->volume, f->fd, f->path, cell * bytes };
-	cell -= k * f->map.lanemap->volume_cells;
-	return (struct sp__cell_location){ v->volume, v->fd, v->name, cell * bytes };
+	cell -= k ? k * f->map.lanemap->volume_cells : 0;
+	return (struct sp__cell_location){ v->volume, v->fd, v->name, cell * f->layout.cell_bytes };
 }
 
 /*
@@ -300,7 +288,7 @@ void sp__tablefile_describe(const struct sp__tablefile *f, uint64_t cell, uint32
  */
 void sp__tablefile_note(const struct sp__tablefile *f, struct sp_run_stats *stats);
 
-/* file/stream.c: bytes over the payloads of consecutive cells. */
+/* file/areastream.c: bytes over the payloads of consecutive cells. */
 SP_MUST_CHECK int sp__stream_write(struct sp__tablefile *f, enum sp__cell_kind kind,
 				   const struct sp__table_stream *s, const uint8_t *bytes,
 				   struct sp_errinfo *err);

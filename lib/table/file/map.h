@@ -13,8 +13,8 @@
  */
 #pragma once
 
-#include "cube/lanemap.h"
-#include "datafile/coder.h"
+#include "base/coder.h"
+#include "place/lanemap.h"
 
 enum sp__table_area {
 	SP__AREA_DATA,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens the file of a table.
+ * Opens the files of a table, and closes them; removes new ones that were not published.
  *
  * What is read is checked before it is used: a superblock names schema and map, which must be valid
  * cells, agree with each other, and lie in the file.
@@ -10,19 +10,17 @@
  */
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#include <spindle/outfile.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "io/cached.h"
-#include "run/volume_spec.h"
+#include "cells/lock.h"
+#include "columns/schema.h"
+#include "io/volume.h"
 #include "table/file/commit.h"
 #include "table/file/directory.h"
-#include "table/file/lock.h"
 #include "table/file/open.h"
-#include "table/file/tombstones.h"
 #include "table/file/volumes.h"
-#include "table/schema/code.h"
 
 #define DIRECT_BYTES (UINT64_C(1) << 20) /* smaller tables are cached by the first read */
 
@@ -34,15 +32,18 @@ static int refuse(const struct sp__tablefile *f, int code, struct sp_errinfo *er
 int sp__tablefile_prepare(struct sp__tablefile *f, const char *path, const struct sp_run_opts *run,
 			  bool write, struct sp_errinfo *err)
 {
-	*f = (struct sp__tablefile){ .run = *run, .write = write, .fd = -1, .replaced = -1 };
-	f->path = strdup(path);
-	return f->path ? 0 : sp__err(err, -ENOMEM, "open", path, -1);
+	int rc;
+
+	*f = (struct sp__tablefile){ .run = *run };
+	rc = sp__cellfile_begin(&f->cells, "table", path, run, write, err);
+	f->path = f->cells.first.name;
+	return rc;
 }
 
 /* Reads the superblock of a file that is open and locked. */
 static int read_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	int rc = sp__table_superblock_read(&f->superblock, f->fd, f->path, err);
+	int rc = sp__table_superblock_read(&f->superblock, f->cells.first.fd, f->path, err);
 
 	if (rc)
 		return rc;
@@ -55,19 +56,13 @@ static int read_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 	return 0;
 }
 
-/* Other kinds of files could block forever. */
 static int open_file(struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	struct stat st;
-	int rc = sp__tablefile_open_locked(f, f->path, &f->fd, err);
+	int rc = sp__cellfile_open(&f->cells, 0, err);
 
-	if (!rc && fstat(f->fd, &st))
-		rc = -errno;
-	if (rc)
-		return rc == SP_ESTATE ? rc : sp__volume_open_err(err, rc, f->path);
-	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
-		return refuse(f, SP_EUNSUP, err, "is neither a plain file nor a block device");
-	return read_superblock(f, err);
+	if (rc == -ENOENT)
+		return sp__volume_open_err(err, rc, f->path);
+	return rc ? rc : read_superblock(f, err);
 }
 
 /* The bytes that are read, and words and their hash tables with twice the capacity. */
@@ -78,7 +73,7 @@ static int lack_of_memory(const struct sp__tablefile *f, struct sp_errinfo *err)
 	if (!f->schema.budget_exceeded)
 		return sp__err(err, -ENOMEM, "read", f->path, -1);
 	return sp__errf(err, SP_EBUDGET, "open", f->path, -1,
-			"its dictionaries need a memory of %llu bytes",
+			"its dictionaries need %llu bytes of memory",
 			(unsigned long long)f->superblock.schema.bytes * MEMORY_SHARE);
 }
 
@@ -96,7 +91,7 @@ static int read_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 	f->schema.arrow = f->superblock.arrow;
 	c = sp__coder_reader(bytes, f->superblock.schema.bytes);
 	sp__budget_charge(&f->env.budget, c.bytes);
-	sp__table_schema_code(&c, &f->schema);
+	sp__schema_code(&c, &f->schema);
 	sp__budget_credit(&f->env.budget, c.bytes);
 	rc = sp__coder_end(&c);
 	free(bytes);
@@ -112,7 +107,7 @@ static int read_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 		rc = f->map.lanemap->lanes == f->layout.page_cells ? 0 : SP_ECORRUPT;
 	if (rc == -ENOMEM)
 		return lack_of_memory(f, err);
-	if (rc || sp__table_schema_repeated(&f->schema) >= 0)
+	if (rc || sp__schema_repeated(&f->schema) >= 0)
 		return refuse(f, SP_ECORRUPT, err, "the schema is damaged");
 	for (uint32_t i = 0; i < f->schema.n; i++)
 		f->schema.columns[i].changed = f->superblock.changed[i];
@@ -171,46 +166,25 @@ int sp__tablefile_open_areas(struct sp__tablefile *f, struct sp_errinfo *err)
 	return areas_possible(f) ? 0 : refuse(f, SP_ECORRUPT, err, "the map is damaged");
 }
 
-/* Makes several drives of the simulated one. */
-static int make_array(struct sp__tablefile *f, struct sp_errinfo *err)
-{
-	if (!f->superblock.lanemap || f->superblock.lanemap->volumes == 1 || !f->run.volume ||
-	    f->plan)
-		return 0;
-	f->array = sp__lanemap_array(f->superblock.lanemap, f->run.volume);
-	if (!f->array)
-		return sp__err(err, -ENOMEM, "open", f->path, -1);
-	f->run.volume = f->array;
-	f->run.geometry = NULL; /* of one drive */
-	return 0;
-}
-
 int sp__tablefile_open_env(struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	int rc;
+	const unsigned drives = sp__table_drives(&f->superblock);
+	int rc = sp__cellfile_set_volume(&f->cells, &f->run, f->superblock.volume, err);
 
-	if (!f->run.volume)
-		f->run.volume = f->superblock.volume;
-	if (f->run.volume && !sp__volume_spec_simulated(&f->run))
-		return refuse(f, SP_ESYNTAX, err,
-			      "the volume of a table is simulated, or its own file");
-	f->drive = f->run.volume;
-	rc = make_array(f, err);
-	if (rc)
-		return rc;
-	rc = f->plan ? sp__env_share(&f->env, &f->run, f->plan)
-		     : sp__env_open(&f->env, &f->run, err);
-	f->env.err = err; /* each call sets it from now on */
-	return rc;
+	if (f->run.volume && drives > 1 && !f->plan)
+		f->run.geometry = NULL; /* of one drive */
+	return rc ? rc : sp__cellfile_open_env(&f->cells, &f->env, &f->run, f->plan, drives, err);
 }
 
 /* True if reading past the page cache is requested, or faster: little of the file is cached. */
 static bool wants_direct(const struct sp__tablefile *f)
 {
-	if (f->write || f->env.device || !f->run.direct)
+	const struct sp__cellvolume *v = &f->cells.first;
+
+	if (f->cells.write || f->env.device || !f->run.direct)
 		return false;
-	return f->run.direct > 0 || (f->volume->size_bytes >= DIRECT_BYTES &&
-				     !sp__file_cached(f->fd, 0, f->volume->size_bytes));
+	return f->run.direct > 0 || (v->volume->size_bytes >= DIRECT_BYTES &&
+				     !sp__file_cached(v->fd, 0, v->volume->size_bytes));
 }
 
 /*
@@ -225,9 +199,9 @@ static int take_device(const struct sp__tablefile *f, uint64_t *bytes, struct sp
 	const struct sp__volume *d = f->env.device;
 	const uint64_t drive = d->size_bytes / s->volumes, rest = s->volume_cells - f->map.end;
 
-	*bytes = sp__tablefile_bytes(f, f->map.end + (f->creating ? rest
-						      : f->write  ? rest / 2
-								  : 0));
+	*bytes = sp__tablefile_bytes(f, f->map.end + (f->creating      ? rest
+						      : f->cells.write ? rest / 2
+								       : 0));
 	*bytes = sp__min((*bytes + d->align_bytes - 1) / d->align_bytes * d->align_bytes,
 			 d->size_bytes - d->size_bytes % d->align_bytes);
 	if (drive / f->layout.cell_bytes == s->volume_cells)
@@ -239,7 +213,7 @@ static int take_device(const struct sp__tablefile *f, uint64_t *bytes, struct sp
 			(unsigned long long)drive);
 }
 
-/* Places the file on the simulated device. */
+/* Places the files on the simulated device. */
 static int simulate(struct sp__tablefile *f, enum sp__sim_area area, uint64_t bytes,
 		    struct sp_errinfo *err)
 {
@@ -248,42 +222,35 @@ static int simulate(struct sp__tablefile *f, enum sp__sim_area area, uint64_t by
 	if (f->superblock.lanemap)
 		rc = take_device(f, &bytes, err);
 	if (!rc && f->superblock.lanemap && f->plan)
-		return sp__volume_cover(f->volume, f->env.device, err);
-	if (!rc)
-		rc = sp__tablefile_check_end(f->env.device, f->path, bytes, err);
-	return rc ? rc : sp__volume_simulate(f->volume, f->env.device, area, bytes, err);
+		rc = sp__volume_cover(f->cells.first.volume, f->env.device, err);
+	else if (!rc && !(rc = sp__tablefile_check_end(f->env.device, f->path, bytes, err)))
+		rc = sp__volume_simulate(f->cells.first.volume, f->env.device, area, bytes, err);
+	if (!rc && f->cells.n > 1)
+		sp__cellfile_place(&f->cells, f->env.device,
+				   f->map.lanemap->volume_cells * f->layout.cell_bytes);
+	return rc;
 }
 
 int sp__tablefile_open_cells(struct sp__tablefile *f, enum sp__sim_area area, uint64_t bytes,
 			     struct sp_errinfo *err)
 {
-	int rc = sp__volume_adopt(&f->volume, f->fd, false, f->path, err);
+	struct sp__cellvolume *first = &f->cells.first;
+	int rc = 0;
 
+	for (unsigned i = 0; !rc && i < f->cells.n; i++) {
+		struct sp__cellvolume *v = &f->cells.volumes[i];
+
+		rc = sp__volume_adopt(&v->volume, v->fd, false, v->name, err);
+	}
 	if (!rc && f->env.device)
 		rc = simulate(f, area, bytes, err);
-	if (!rc)
-		rc = sp__tablevolumes_adopt(f, err);
 	if (!rc && f->env.device && f->layout.align_bytes)
-		f->volume->align_bytes = f->layout.align_bytes;
+		first->volume->align_bytes = f->layout.align_bytes;
 	if (!rc)
-		f->volume->hollow = f->superblock.no_data;
+		first->volume->hollow = f->superblock.no_data;
 	if (!rc && wants_direct(f) && sp__tablevolumes_open_direct(f))
 		rc = sp__err(err, -ENOMEM, "open", f->path, -1);
 	return rc;
-}
-
-static int check_size(const struct sp__tablefile *f, struct sp_errinfo *err)
-{
-	uint64_t need = sp__tablefile_length(f, f->superblock.end);
-	off_t has = lseek(f->fd, 0, SEEK_END);
-
-	if (has < 0)
-		return sp__err(err, -errno, "open", f->path, -1);
-	if ((uint64_t)has >= need)
-		return 0;
-	return sp__errf(err, SP_ECORRUPT, "open", f->path, -1,
-			"it was truncated: it has %llu bytes, not %llu", (unsigned long long)has,
-			(unsigned long long)need);
 }
 
 /* Opens what a superblock names. */
@@ -293,7 +260,8 @@ static int open_state(struct sp__tablefile *f, struct sp_errinfo *err)
 	int rc = sp__tablevolumes_open(f, err);
 
 	if (!rc)
-		rc = check_size(f, err);
+		rc = sp__cellvolume_check_length(&f->cells.first,
+						 sp__tablefile_length(f, f->superblock.end), err);
 	if (!rc)
 		rc = sp__tablefile_open_env(f, err);
 	if (!rc)
@@ -315,14 +283,15 @@ static int finish_for_reading(struct sp__tablefile *f, struct sp_errinfo *err)
 					 .wait_ns = f->run.wait_ns };
 	int rc;
 
-	sp__tablefile_unlock(f);
+	sp__cellfile_unlock(&f->cells);
 	rc = sp__tablefile_open(&writer, f->path, &run, true, &own);
 	(void)sp__tablefile_close(&writer);
 	if (rc)
 		return sp__errf(err, rc, "open", f->path, -1,
 				"a change was interrupted and must be finished first: %s",
 				own.text[0] ? own.text : sp_strerror(rc));
-	close(f->fd);
+	close(f->cells.first.fd);
+	f->cells.first.fd = -1;
 	sp__table_superblock_free(&f->superblock);
 	return open_file(f, err);
 }
@@ -332,13 +301,13 @@ static int open_prepared(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	int rc = open_file(f, err);
 
-	if (!rc && sp__table_unfinished(&f->superblock) && !f->write)
+	if (!rc && sp__table_unfinished(&f->superblock) && !f->cells.write)
 		rc = finish_for_reading(f, err);
 	if (!rc)
 		rc = open_state(f, err);
-	if (!rc && f->write)
+	if (!rc && f->cells.write)
 		rc = sp__tablefile_finish(f, err);
-	f->settled = f->write && !rc;
+	f->settled = f->cells.write && !rc;
 	sp__tablefile_cut(f);
 	sp__tablefile_end_reading(f);
 	return rc;
@@ -359,4 +328,65 @@ int sp__tablefile_open_in(struct sp__tablefile *f, const char *path, const struc
 
 	f->plan = plan;
 	return rc ? rc : open_prepared(f, err);
+}
+
+/* Closes a file that is being created. */
+static void discard(struct sp__tablefile *f)
+{
+	if (f->creation.n && !f->published) {
+		f->creation.err = NULL;
+		(void)!sp__creation_end(&f->creation, -ECANCELED);
+	}
+	for (unsigned i = 0; i < f->cells.n; i++) {
+		if (f->created)
+			sp_outfile_close(f->created[i].out, NULL);
+		if (f->created && f->created[i].replaced >= 0)
+			close(f->created[i].replaced);
+		f->cells.volumes[i].fd = -1;
+	}
+	free(f->created);
+}
+
+int sp__tablefile_close(struct sp__tablefile *f)
+{
+	int rc = 0;
+
+	if (!f->creating)
+		sp__tablefile_cut(f);
+	sp__queue_close(f->queue);
+	if (f->creating)
+		discard(f);
+	sp__cellfile_close(&f->cells);
+	free(f->directory.cells);
+	free(f->tombstones.cells);
+	free(f->entries);
+	sp__map_free(&f->map);
+	sp__schema_free(&f->schema);
+	if (f->env.opts) {
+		f->env.err = &f->env.own_err;
+		rc = sp__env_close(&f->env);
+	}
+	sp__layout_free(&f->layout);
+	sp__table_superblock_free(&f->superblock);
+	*f = (struct sp__tablefile){ 0 };
+	return rc;
+}
+
+int sp__tablefile_begin_reading(const struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc = sp__cellfile_begin_reading(&f->cells, &f->superblock.slots, err);
+
+	if (f->cells.write || f->cells.keep_lock)
+		return rc;
+	for (unsigned i = 0; !rc && i < f->cells.n; i++)
+		if (!sp__file_named(f->cells.volumes[i].fd, f->cells.volumes[i].name))
+			rc = sp__cellfile_replaced(&f->cells.volumes[i], err);
+	if (rc)
+		sp__cellfile_end_reading(&f->cells);
+	return rc;
+}
+
+void sp__tablefile_end_reading(const struct sp__tablefile *f)
+{
+	sp__cellfile_end_reading(&f->cells);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "datafile/journal.h"
+#include "cells/journal.h"
 #include "run/charge.h"
 #include "table/file/redo.h"
 
@@ -28,7 +28,7 @@ static struct sp__journal journal_at(const struct sp__tablefile *f, uint64_t fir
 {
 	uint64_t begin = first * f->layout.cell_bytes;
 
-	return (struct sp__journal){ .fd = f->fd,
+	return (struct sp__journal){ .fd = f->cells.first.fd,
 				     .name = f->path,
 				     .end = begin + at,
 				     .limit = begin + bytes,
@@ -40,9 +40,8 @@ static struct sp__journal journal_at(const struct sp__tablefile *f, uint64_t fir
 static int no_place(const struct sp__tablefile *f, uint64_t bytes, struct sp_errinfo *err)
 {
 	return sp__errf(err, -ENOSPC, "write", f->path, -1,
-			"a drive of %llu bytes has no place for the journal of the change, %llu "
-			"bytes: change fewer records at a time, or load the table on larger "
-			"drives",
+			"a drive of %llu bytes has no space for the journal of the change, %llu "
+			"bytes: change fewer records at a time, or load the table on larger drives",
 			(unsigned long long)(f->map.lanemap->volume_cells * f->layout.cell_bytes),
 			(unsigned long long)bytes);
 }

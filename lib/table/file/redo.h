@@ -2,7 +2,7 @@
 /*
  * The journal of a change in place: all changed cells are written in place, or none.
  *
- * 1. Changed cells are records of a journal (datafile/journal.h) behind the cells of the file: type
+ * 1. Changed cells are records of a journal (cells/journal.h) behind the cells of the file: type
  *    1, the number of the cell (8 bytes) and its bytes.  A record of type 2 with their number (8)
  *    and the table's id (8) ends it.
  * 2. A superblock that names the journal makes the change count.

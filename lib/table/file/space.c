@@ -28,10 +28,11 @@ int sp__tablefile_check_end(const struct sp__volume *v, const char *path, uint64
 int sp__tablefile_check_space(const struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	const uint64_t need = sp__tablefile_length(f, f->map.end);
-	int rc = sp__tablefile_check_end(f->volume, f->path, need, err);
+	int rc = 0;
 
-	for (unsigned i = 0; !rc && i < f->nfurther; i++)
-		rc = sp__tablefile_check_end(f->further[i].volume, f->further[i].name, need, err);
+	for (unsigned i = 0; !rc && i < f->cells.n; i++)
+		rc = sp__tablefile_check_end(f->cells.volumes[i].volume, f->cells.volumes[i].name,
+					     need, err);
 	return rc;
 }
 
@@ -44,7 +45,7 @@ int sp__tablefile_no_place(const struct sp__tablefile *f, int rc, const char *wh
 		return sp__err(err, rc, "write", f->path, -1);
 	return sp__errf(
 		err, rc, "write", f->path, -1,
-		"the volume (of %u x %llu bytes) has no place for %s: choose %s", m->volumes,
+		"the volume (of %u x %llu bytes) has no space for %s: choose %s", m->volumes,
 		(unsigned long long)(m->volume_cells * f->layout.cell_bytes), what,
 		sp__lanemap_info(m).placement == SP_PLACE_SEMISEQ ? "larger drives, or more of them"
 								  : "a larger device");

@@ -10,8 +10,23 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "datafile/volumes.h"
+#include "cells/volumes.h"
 #include "table/file/superblock.h"
+
+static uint8_t *encode(const void *state, size_t *bytes)
+{
+	return sp__table_superblock_encode(state, bytes);
+}
+
+static int decode(void *state, const uint8_t *data, size_t bytes, const char **reason)
+{
+	return sp__table_superblock_decode(state, data, bytes, reason);
+}
+
+static void release(void *state)
+{
+	sp__table_superblock_free(state);
+}
 
 static const struct sp__superblock_format format = {
 	.magic = "SPTABLE\n",
@@ -19,6 +34,10 @@ static const struct sp__superblock_format format = {
 	.max_version = SP__TABLE_VERSION,
 	.foreign = "is not a table; xtable load makes one",
 	.other_version = "is a table of another version of Spindle",
+	.state_bytes = sizeof(struct sp__table_superblock),
+	.encode = encode,
+	.decode = decode,
+	.release = release,
 };
 
 static void code_group(struct sp__coder *c, struct sp__column_group *g)
@@ -312,50 +331,19 @@ int sp__table_superblock_decode(struct sp__table_superblock *s, const uint8_t *d
 	return rc;
 }
 
-static uint8_t *encode(const void *state, size_t *bytes)
-{
-	return sp__table_superblock_encode(state, bytes);
-}
-
 int sp__table_superblock_write(struct sp__table_superblock *s, int fd, const char *path,
 			       struct sp_errinfo *err)
 {
-	int rc = sp__superblocks_write(&s->slots, fd, s->slots.slot_bytes, encode, s);
-
-	return rc ? sp__err(err, rc, "write", path, rc == -ENOMEM ? -1 : 0) : 0;
+	return sp__superblocks_write(s, &format, fd, s->slots.slot_bytes, path, err);
 }
 
 void sp__table_superblock_repeat(struct sp__table_superblock *s, int fd)
 {
-	(void)!sp__superblocks_repeat(&s->slots, fd, s->slots.slot_bytes, encode, s);
-}
-
-static int decode(void *both, unsigned slot, const uint8_t *data, size_t bytes, const char **reason)
-{
-	return sp__table_superblock_decode((struct sp__table_superblock *)both + slot, data, bytes,
-					   reason);
+	sp__superblocks_repeat(s, &format, fd, s->slots.slot_bytes);
 }
 
 int sp__table_superblock_read(struct sp__table_superblock *s, int fd, const char *path,
 			      struct sp_errinfo *err)
 {
-	struct sp__table_superblock both[2] = { 0 };
-	struct sp__superblocks slots = { 0 };
-	const char *reason;
-	int rc = sp__superblocks_read(&slots, fd, &format, decode, both, &reason);
-
-	*s = (struct sp__table_superblock){ 0 };
-	if (rc >= 0) {
-		*s = both[rc];
-		s->slots = slots;
-		both[rc] = (struct sp__table_superblock){ 0 };
-		rc = 0;
-	} else if (rc == SP_EFORMAT || rc == SP_ECORRUPT) {
-		rc = sp__errf(err, rc, "open", path, -1, "%s", reason);
-	} else {
-		rc = sp__err(err, rc, "open", path, -1);
-	}
-	sp__table_superblock_free(&both[0]);
-	sp__table_superblock_free(&both[1]);
-	return rc;
+	return sp__superblocks_read(s, &format, fd, path, err);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The superblock of a table: its layout, its sizes, and where schema, map and journal are
- * (spindle-table(5)).  The file begins with two slots for it (datafile/superblocks.h).
+ * (spindle-table(5)).  The file begins with two slots for it (cells/superblocks.h).
  */
 #pragma once
 
 #include "base/rng.h"
-#include "cube/lanemap.h"
-#include "datafile/superblocks.h"
+#include "cells/superblocks.h"
+#include "place/lanemap.h"
 #include "table/file/map.h"
 #include "table/layout/layout.h"
 
@@ -46,7 +46,7 @@ struct sp__table_superblock {
 	/*
 	 * If each drive of it is a file or device of its own: the names of all except the first
 	 * one.  The headers of these volumes have the state, too.  marking: they can have the state
-	 * before, since the last change was interrupted (datafile/volumes.h).
+	 * before, since the last change was interrupted (cells/volumes.h).
 	 */
 	char *volumes[SP__LANEMAP_VOLUMES_MAX];
 	bool arrow; /* the schema has formats of Arrow */

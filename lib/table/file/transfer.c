@@ -32,7 +32,7 @@ static int request(struct sp__tablefile *f, enum sp__op op, struct sp__volume *v
 /* While a table is opened, it has no volume yet. */
 static bool timed(const struct sp__tablefile *f)
 {
-	return f->volume && f->volume->machine;
+	return f->cells.first.volume && f->cells.first.volume->machine;
 }
 
 static int failed(const struct sp__tablefile *f, int rc, const char *op,
@@ -51,7 +51,7 @@ int sp__tablefile_read(struct sp__tablefile *f, uint64_t cell, uint64_t cells, u
 	int rc = 0;
 
 	if (timed(f)) {
-		if (f->volume->hollow)
+		if (f->cells.first.volume->hollow)
 			memset(data, 0, bytes);
 		rc = request(f, SP__OP_READ, at.volume, at.offset, bytes, data);
 	} else {
@@ -177,7 +177,7 @@ int sp__tablefile_damaged(const struct sp__tablefile *f, uint64_t cell, uint32_t
 int sp__tablefile_check_cell(const struct sp__tablefile *f, uint64_t cell, uint32_t records,
 			     enum sp__cell_kind kind, const uint8_t *data, struct sp_errinfo *err)
 {
-	return (f->volume && f->volume->hollow) ||
+	return (f->cells.first.volume && f->cells.first.volume->hollow) ||
 			       sp__cell_check(data, f->layout.cell_bytes, records, kind,
 					      f->superblock.id, cell) == SP__CELL_SOUND
 		       ? 0
@@ -188,6 +188,6 @@ void sp__tablefile_note(const struct sp__tablefile *f, struct sp_run_stats *stat
 {
 	sp__env_note_io(stats, &f->io);
 	sp__env_note(&f->env, stats, true);
-	if (f->run.direct > 0 && !f->volume->direct)
+	if (f->run.direct > 0 && !f->cells.first.volume->direct)
 		sp__env_note_cached(&f->env, stats, f->path);
 }

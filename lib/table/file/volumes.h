@@ -2,7 +2,7 @@
 /*
  * The volumes of a table after the first one: drive k > 0 of a placement along tracks has its cells
  * in a file or device of its own, at the offsets that they have on the drive.  It begins with a
- * header (datafile/volumes.h), which no cell overlaps, since on each drive the space of the
+ * header (cells/volumes.h), which no cell overlaps, since on each drive the space of the
  * superblocks is left out.
  *
  * A table in one file has none, and the functions do nothing.
@@ -11,7 +11,7 @@
 
 #include "table/file/file.h"
 
-/* Allocates the volumes that the superblock names; all are closed.  Returns 0 or -ENOMEM. */
+/* Names the volumes that the superblock has.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__tablevolumes_list(struct sp__tablefile *f, struct sp_errinfo *err);
 /*
  * Opens and locks the files, and checks headers and lengths.  Returns 0; -ENOENT; SP_EFORMAT if one
@@ -19,8 +19,6 @@ SP_MUST_CHECK int sp__tablevolumes_list(struct sp__tablefile *f, struct sp_errin
  * SP_EUNSUP; -ENOMEM; or -errno.
  */
 SP_MUST_CHECK int sp__tablevolumes_open(struct sp__tablefile *f, struct sp_errinfo *err);
-/* Makes volumes of the open files, and places them on the simulated device, as the first one is. */
-SP_MUST_CHECK int sp__tablevolumes_adopt(struct sp__tablefile *f, struct sp_errinfo *err);
 /*
  * Replaces the volumes of all files by direct ones, if all of them permit it.  Returns 0 or
  * -ENOMEM.
@@ -29,8 +27,3 @@ SP_MUST_CHECK int sp__tablevolumes_open_direct(struct sp__tablefile *f);
 
 /* Writes the headers, with the superblock's state.  Returns 0 when all are on the device. */
 SP_MUST_CHECK int sp__tablevolumes_mark(struct sp__tablefile *f, struct sp_errinfo *err);
-/* Waits until all cells are on the devices. */
-SP_MUST_CHECK int sp__tablevolumes_sync(const struct sp__tablefile *f, struct sp_errinfo *err);
-
-/* Close the files, and free the list; names of new files are not touched. */
-void sp__tablevolumes_close(struct sp__tablefile *f);

@@ -5,18 +5,91 @@
  *
  * Memory: a sixteenth each for pages and for appended keys.
  */
+#include <stdlib.h>
+#include "base/array.h"
+#include "base/bisect.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/minmax.h"
+#include "rec/key.h"
 #include "run/memory.h"
-#include "table/file/tombstones.h"
-#include "table/index/attach.h"
+#include "table/file/file.h"
+#include "table/file/directory.h"
+#include "table/index/build.h"
 #include "table/index/columnkey.h"
 #include "table/index/keyfind.h"
 
+static const char *key_at(const struct sp__appended *a, const struct sp__appended_key *k)
+{
+	return a->keys.data + k->at;
+}
+
+static int add(void *appended, uint64_t record, const char *key, size_t bytes)
+{
+	struct sp__appended *a = appended;
+
+	if (a->keys.bytes + bytes + (a->n + 1) * sizeof(*a->list) > a->max_bytes)
+		return SP_EBUDGET;
+	if (!SP__ARRAY_GROW(a->list, a->capacity, a->n + 1))
+		return -ENOMEM;
+	a->list[a->n++] = (struct sp__appended_key){ record, a->keys.bytes, (uint32_t)bytes };
+	return sp__bytes_append(&a->keys, key, bytes, NULL);
+}
+
+static int compare(const void *x, const void *y, void *appended)
+{
+	const struct sp__appended_key *k = x, *l = y;
+	int order = sp__order_bytes(key_at(appended, k), k->bytes, key_at(appended, l), l->bytes);
+
+	return order ? order : SP__ORDER(k->record, l->record);
+}
+
+/*
+ * Reads the records from `first` on.  Returns 0; SP_EBUDGET if they need more than max_bytes, not
+ * recorded; or an error of the scan, recorded.
+ */
+static int appended_read(struct sp__appended *a, struct sp__tablefile *f, uint32_t column,
+			 uint64_t first, struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	const struct sp__columnscan_opts o = {
+		.column = column, .first = first, .memory_share = 1, .each = add, .arg = a
+	};
+	int rc = sp__columnscan(f, &o, stats, err);
+
+	if (rc == -ENOMEM)
+		return sp__err(err, rc, "get", f->path, -1);
+	if (!rc && a->n)
+		qsort_r(a->list, a->n, sizeof(*a->list), compare, a);
+	return rc;
+}
+
+static void appended_free(struct sp__appended *a)
+{
+	sp__bytes_release(&a->keys, NULL);
+	free(a->list);
+	*a = (struct sp__appended){ 0 };
+}
+
+/* Returns the first element whose key is not less. */
+static size_t appended_find(const struct sp__appended *a, const char *key, size_t bytes)
+{
+	const struct sp__appended_key *list = a->list;
+
+	return SP__BISECT(a->n, i,
+			  sp__order_bytes(key_at(a, &list[i]), list[i].bytes, key, bytes) < 0);
+}
+
+/* True if element i exists and has this key. */
+static bool appended_is(const struct sp__appended *a, size_t i, const char *key, size_t bytes)
+{
+	return i < a->n && a->list[i].bytes == bytes &&
+	       (!bytes || !memcmp(key_at(a, &a->list[i]), key, bytes));
+}
+
 #define MEMORY_SHARE 16
 
-static const struct sp__table_column *column_of(const struct sp__keyfind *k)
+static const struct sp__column *column_of(const struct sp__keyfind *k)
 {
 	return &k->opts.file->schema.columns[k->opts.column];
 }
@@ -46,8 +119,8 @@ int sp__keyfind_open(struct sp__keyfind *k, const struct sp__keyfind_opts *opts)
 	if (rc)
 		return rc;
 	if (k->index.header.table_records < f->superblock.records)
-		rc = sp__appended_read(&k->appended, f, opts->column, k->index.header.table_records,
-				       opts->stats, opts->err);
+		rc = appended_read(&k->appended, f, opts->column, k->index.header.table_records,
+				   opts->stats, opts->err);
 	if (rc == SP_EBUDGET)
 		return sp__tableindex_refuse(f, opts->column, opts->path, SP_EBUDGET,
 					     "does not have the records appended since, too many "
@@ -62,7 +135,7 @@ void sp__keyfind_close(struct sp__keyfind *k)
 		sp__env_note_io(&k->opts.stats->run, sp__queue_counters(k->reads.queue));
 	sp__requests_close(&k->reads);
 	sp__lookup_close(k->lookup);
-	sp__appended_free(&k->appended);
+	appended_free(&k->appended);
 	for (unsigned i = 0; i < SP__KEYFIND_KEYS; i++) {
 		sp__bytes_release(&k->queue[i].text, NULL);
 		sp__bytes_release(&k->queue[i].key, NULL);
@@ -162,7 +235,7 @@ static int take_number(struct sp__keyfind *k, uint64_t *record)
 			       ?: SP_READY;
 	}
 	if (k->step == SP__FIND_APPENDED &&
-	    sp__appended_is(&k->appended, k->next, key->data, key->bytes)) {
+	    appended_is(&k->appended, k->next, key->data, key->bytes)) {
 		*record = k->appended.list[k->next++].record;
 		return SP_READY;
 	}
@@ -179,7 +252,7 @@ static int go_on(struct sp__keyfind *k)
 	if (!k->found.last)
 		return take_found(k);
 	k->step = SP__FIND_APPENDED;
-	k->next = sp__appended_find(&k->appended, key->data, key->bytes);
+	k->next = appended_find(&k->appended, key->data, key->bytes);
 	return 0;
 }
 

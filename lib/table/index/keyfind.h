@@ -7,16 +7,35 @@
  */
 #pragma once
 
+#include "base/mem.h"
 #include "index/lookup.h"
-#include "table/index/appended.h"
+#include "table/file/file.h"
 #include "table/read/get.h"
 
-#define SP__KEYFIND_KEYS 128 /* that are looked up concurrently */
+/*
+ * The keys of records that were appended after an index had been made, sorted.
+ */
+
+struct sp__appended_key {
+	uint64_t record;
+	size_t at; /* in keys */
+	uint32_t bytes;
+};
+
+/* Zeroed: none. */
+struct sp__appended {
+	struct sp__bytes keys;
+	struct sp__appended_key *list; /* in the order of keys, then of records */
+	size_t n, capacity;
+	uint64_t max_bytes; /* maximum memory; set before reading */
+};
+
+#define SP__KEYFIND_KEYS 128 /* keys that are looked up concurrently */
 
 struct sp__keyfind_opts {
 	struct sp__tablefile *file;
 	uint32_t column;
-	const char *path; /* of the index; NULL: the default one */
+	const char *path; /* file of the index; NULL: the default one */
 	sp_table_keys keys;
 	void *keys_arg;
 	sp_table_sink absent; /* NULL: keys without a record are only counted */
@@ -43,7 +62,7 @@ struct sp__keyfind {
 	bool keys_end;
 	/* Of the oldest key: the matches of a leaf, then appended records. */
 	struct sp__found found;
-	size_t next;	/* of found.matches, or of the appended keys */
+	size_t next;	/* next one of found.matches or of the appended keys */
 	uint64_t least; /* number that can be the next one of found.matches */
 	enum { SP__FIND_KEY, SP__FIND_MATCHES, SP__FIND_APPENDED } step;
 	bool exists; /* a record has the oldest key */

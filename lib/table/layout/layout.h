@@ -11,7 +11,7 @@
  *
  * If lanes are apart, all A-pages are one strip, and cell j of the minipages is a lane of its own:
  * cells of consecutive A-pages in one lane have consecutive numbers.  The numbers then say nothing
- * of places, which a mapping decides (cube/lanemap.h).
+ * of places, which a mapping decides (place/lanemap.h).
  *
  * A line of cells is what consecutive numbers run along: the cells of a column group, or of a lane
  * if lanes are apart.
@@ -25,7 +25,8 @@
  */
 #pragma once
 
-#include "table/schema/schema.h"
+#include <math.h>
+#include "columns/schema.h"
 
 #define SP__TABLE_CELL_MIN 512 /* bytes */
 #define SP__TABLE_CELL_MAX 65536
@@ -43,7 +44,7 @@ struct sp__column_group {
 	bool rows;	       /* inside a cell record by record, otherwise column by column */
 	uint32_t record_bytes; /* sum of the columns' bytes */
 	uint32_t cell_records; /* maximum of a cell */
-	uint32_t cells;	       /* of an A-page: the minipage */
+	uint32_t cells;	       /* cells of an A-page: the minipage */
 	uint64_t first_lane;   /* cells of the column groups before this one in an A-page */
 };
 
@@ -61,13 +62,13 @@ struct sp__table_layout {
 	/* Set by the file: */
 	uint64_t stripe_pages; /* windows end where stripes do, */
 	bool one_stripe;       /* and have at most one */
-	uint32_t align_bytes;  /* of requests on a simulated device; 0: as for the file */
-	uint64_t page_cells;   /* of an A-page, the empty lane included */
+	uint32_t align_bytes;  /* alignment of requests on a simulated device; 0: as for the file */
+	uint64_t page_cells;   /* cells of an A-page, the empty lane included */
 	uint32_t row_pages;    /* A-pages of a directory row */
 	uint32_t ngroups, ncolumns;
 	uint32_t nlines; /* lines of cells: column groups, or lanes */
 	struct sp__column_group *groups;
-	struct sp__column_place *places; /* of each column */
+	struct sp__column_place *places; /* place of each column */
 };
 
 /* One of the four points that have a name. */
@@ -98,7 +99,7 @@ struct sp__layout_opts {
  * Makes the layout of a schema; frees nothing.  Returns 0; -ENOMEM; SP_ESYNTAX if an option is out
  * of range; or SP_EUNSUP if a record of a column group exceeds a cell.
  */
-SP_MUST_CHECK int sp__layout_make(struct sp__table_layout *l, const struct sp__table_schema *schema,
+SP_MUST_CHECK int sp__layout_make(struct sp__table_layout *l, const struct sp__schema *schema,
 				  const struct sp__layout_opts *o, struct sp_errinfo *err);
 /*
  * Computes all other members from cell_bytes, page_records, strip_max, lanes, empty_lane and, of
@@ -106,8 +107,8 @@ SP_MUST_CHECK int sp__layout_make(struct sp__table_layout *l, const struct sp__t
  * 0.  Returns 0; -ENOMEM; -EINVAL if they contradict each other or the schema; or -E2BIG if a
  * record of column group *group exceeds a cell.
  */
-SP_MUST_CHECK int sp__layout_compute(struct sp__table_layout *l,
-				     const struct sp__table_schema *schema, uint32_t *group);
+SP_MUST_CHECK int sp__layout_compute(struct sp__table_layout *l, const struct sp__schema *schema,
+				     uint32_t *group);
 void sp__layout_free(struct sp__table_layout *l);
 
 /* The strip of an A-page. */
@@ -198,3 +199,107 @@ uint32_t sp__layout_cell_records(const struct sp__table_layout *l, uint64_t reco
 uint64_t sp__layout_data_cells(const struct sp__table_layout *l, uint64_t records);
 /* Returns the directory rows of so many records. */
 uint64_t sp__layout_rows(const struct sp__table_layout *l, uint64_t records);
+
+/*
+ * The runs of consecutive cells of the data area that scans and gets read.
+ *
+ * Reading makes its requests of these runs, and costs are predicted from them, so a prediction
+ * counts what is read.
+ *
+ * Thread rule: pure functions.
+ */
+
+#define SP__TABLE_REQUEST_BYTES (UINT64_C(1) << 20) /* bytes of the longest request */
+
+/* Cells of one line of cells. */
+struct sp__layout_run {
+	uint64_t cell; /* cell of the data area */
+	uint64_t cells;
+};
+
+/* Sets groups[f] to true if column group f has one of the columns.  Returns the number of these. */
+uint32_t sp__layout_groups(const struct sp__table_layout *l, const bool *columns, bool *groups);
+
+/*
+ * Returns the A-pages from `page` on that a scan of these column groups reads together: at most
+ * `pages`, at most so many that no run exceeds `bytes` (but one A-page at least), and, if there are
+ * several column groups, those of one strip.  If lanes are apart, the mapping divides their runs.
+ */
+uint64_t sp__layout_window(const struct sp__table_layout *l, const bool *groups, uint64_t page,
+			   uint64_t pages, uint64_t bytes);
+/*
+ * Returns the records of the window that begins at record `at` and has `bytes` of memory for the
+ * cells of these column groups and for `more` bytes per record: whole A-pages of
+ * sp__layout_window(), or, if an A-page needs more memory, a part of one.
+ */
+uint64_t sp__layout_window_records(const struct sp__table_layout *l, const bool *groups,
+				   uint64_t at, uint64_t bytes, double more);
+/* Returns the lines of cells that a column group has. */
+static inline uint32_t sp__layout_lines_of(const struct sp__table_layout *l, uint32_t group)
+{
+	return l->lanes ? l->groups[group].cells : 1;
+}
+/*
+ * Returns the run of line k of a column group that has its cells with records [first, last], which
+ * are in one strip if there are several column groups.  The run of a lane can be empty.
+ */
+struct sp__layout_run sp__layout_run(const struct sp__table_layout *l, uint32_t group, uint32_t k,
+				     uint64_t first, uint64_t last);
+
+/* Returns the cell of the data area that has the values of a record in a column group. */
+static inline uint64_t sp__layout_record_cell(const struct sp__table_layout *l, uint32_t group,
+					      uint64_t record)
+{
+	return sp__layout_cell(l, record / l->page_records, group,
+			       (uint32_t)(record % l->page_records) /
+				       l->groups[group].cell_records);
+}
+
+/*
+ * Records in ascending order whose cells are read together.  A gap between two cells of a column
+ * group that is not longer than gap_cells is read as well, since that takes less time than another
+ * request.
+ */
+struct sp__layout_gather {
+	const struct sp__table_layout *layout;
+	const bool *groups; /* that are read */
+	uint64_t gap_cells;
+	uint64_t slack_cells; /* memory of a request besides its cells, if it is widened */
+	uint64_t more;	      /* cells of one more record, at most */
+	uint64_t cells;	      /* so far, gaps and slack included */
+	uint64_t *next; /* of each line of cells: the cell of the data area after the last one */
+};
+
+/* align_bytes: of requests.  Returns 0 or -ENOMEM; begins at the first record. */
+SP_MUST_CHECK int sp__layout_gather_open(struct sp__layout_gather *g,
+					 const struct sp__table_layout *l, const bool *groups,
+					 uint64_t gap_cells, uint64_t align_bytes);
+void sp__layout_gather_close(struct sp__layout_gather *g);
+/* Empties it. */
+void sp__layout_gather_begin(struct sp__layout_gather *g);
+/* Counts the cells of a record. */
+void sp__layout_gather_add(struct sp__layout_gather *g, uint64_t record);
+
+/*
+ * How many cells random records touch, and when it pays to read only these.
+ *
+ * Source: Shao 2008, section 4.5, for the switch between S-scan and SI-scan.
+ *
+ * Thread rule: pure functions.
+ */
+
+/* Returns the share of cells of n records that have a record, if each is chosen with this share. */
+static inline double sp__cells_touched(double share, double n)
+{
+	return -expm1(n * log1p(-share));
+}
+
+/*
+ * Returns the share of records below which reading only the touched cells of n records takes less
+ * time than reading all.  rho: bytes per second of reads of single cells, divided by those of a
+ * sequential read.
+ */
+static inline double sp__share_switch(double rho, double n)
+{
+	return rho < 1 ? -expm1(log1p(-rho) / n) : 1;
+}

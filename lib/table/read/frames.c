@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/minmax.h"
 #include "table/read/frames.h"
-#include "table/read/window_impl.h"
+#include "table/read/window.h"
 
 /* Returns the first record of a range; with texts the one before it, whose end is needed. */
 static uint64_t first_record(const struct sp__window *w, const struct sp__window_range *r)

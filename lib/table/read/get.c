@@ -9,8 +9,8 @@
 #include "base/minmax.h"
 #include "run/charge.h"
 #include "run/memory.h"
-#include "table/file/tombstones.h"
-#include "table/read/columnjoin.h"
+#include "table/file/directory.h"
+#include "table/read/choice.h"
 #include "table/read/get.h"
 #include "table/read/ring.h"
 
@@ -18,7 +18,7 @@
 #define BATCH_FIRST 16	  /* as many records take hardly longer than one; */
 #define BATCH_EARLY 256	  /* batches grow slowly up to here, so that the first records come soon */
 #define WINDOW_MAX 2048	  /* records: tasks of windows work concurrently */
-#define CHUNK_BYTES 65536 /* of output, if records are put in another order */
+#define CHUNK_BYTES 65536 /* bytes of output, if records are put in another order */
 
 struct asked {
 	uint64_t record;
@@ -30,7 +30,7 @@ struct asked {
 /* The numbers of a slot: some of the sorted batch. */
 struct part {
 	uint32_t first, n;
-	uint64_t cells; /* of values */
+	uint64_t cells; /* cells of values */
 };
 
 struct get {
@@ -40,7 +40,7 @@ struct get {
 	const struct sp__reading *to;
 	struct sp__tableget_plan plan;
 	struct sp__layout_gather gather;
-	uint32_t ncolumns;   /* that are read */
+	uint32_t ncolumns;   /* columns that are read */
 	struct asked *asked; /* the batch: n, of which those before `at` are in windows */
 	size_t capacity;
 	uint64_t *found_by; /* of each place of the batch, if records are checked */
@@ -400,12 +400,12 @@ static int open_get(struct get *g)
 	if (rc)
 		return rc;
 	sp__tableget_plan(&g->plan, &f->run, parts, &f->layout, w->groups, w->ntexts,
-			  sp__table_printed_bytes(&f->schema, g->opts->columns),
+			  sp__columns_printed_bytes(&f->schema, g->opts->columns),
 			  g->opts->gap_bytes);
-	limit_batch(g, sp__table_printed_bytes(&f->schema, g->opts->columns));
+	limit_batch(g, sp__columns_printed_bytes(&f->schema, g->opts->columns));
 	g->next_n = sp__tableget_next(&g->plan, 0);
 	rc = sp__layout_gather_open(&g->gather, &f->layout, w->groups, g->plan.gap_cells,
-				    f->volume->align_bytes);
+				    f->cells.first.volume->align_bytes);
 	for (uint32_t i = 0; i < f->schema.n; i++)
 		g->ncolumns += g->opts->columns[i];
 	if (!rc)

@@ -11,16 +11,16 @@
  */
 #pragma once
 
-#include "table/layout/runs.h"
+#include "table/layout/layout.h"
 #include "table/read/output.h"
 #include "table/read/ranges.h"
-#include "table/read/sums.h"
+#include "table/read/choice.h"
 
-#define SP__TABLEGET_ROWS_SHARE 8 /* of the working memory, for directory rows */
+#define SP__TABLEGET_ROWS_SHARE 8 /* directory rows have this share of the working memory */
 
 /* Compares records with what an index has of them.  Any number of tasks call check(). */
 struct sp__tableget_check {
-	uint32_t column; /* of the index; it is read, too */
+	uint32_t column; /* column of the index; it is read, too */
 	/* Returns what the number that next() supplied last was found by; NULL: check() knows. */
 	uint64_t (*found_by)(const void *arg);
 	/* Looks at the first of rows.  Returns 0; or an error, recorded in err: it does not fit. */
@@ -36,11 +36,11 @@ struct sp__tableget_opts {
 	int (*absent)(void *arg, uint64_t record);
 	void *arg;
 	bool exist;	     /* next() supplies only records that are there */
-	unsigned parts;	     /* of the memory, of which it has one; 0: 1 */
+	unsigned parts;	     /* the get has one of so many parts of the memory; 0: 1 */
 	uint64_t gap_bytes;  /* the longest gap between cells that takes less time than a request */
-	const bool *columns; /* that are read, by number */
+	const bool *columns; /* columns that are read, by number */
 	const struct sp__table_output *output;
-	struct sp__scan_sums *sums; /* as of a scan; then no number is supplied twice */
+	struct sp__scan_sums *sums; /* sums as in a scan; then no number is supplied twice */
 	/* NULL, or compares each record before it is used; its column is one of `columns`. */
 	const struct sp__tableget_check *check;
 };
@@ -54,13 +54,13 @@ SP_MUST_CHECK int sp__tableget(struct sp__tablefile *f, const struct sp__tablege
 
 /* How records are read, by the memory that there is. */
 struct sp__tableget_plan {
-	unsigned parts; /* of the memory, of which the windows have one */
+	unsigned parts; /* the windows have one of so many parts of the memory */
 	unsigned slots; /* windows */
 	uint64_t slot_bytes;
 	uint64_t gap_cells;
 	uint64_t batch_bytes; /* memory of a batch: its numbers and output */
 	uint32_t batch;	      /* records of the largest batch, as far as output is known */
-	double more_bytes;    /* of a record in a window, besides cells of values */
+	double more_bytes;    /* bytes of a record in a window, besides cells of values */
 };
 
 /*

@@ -5,19 +5,21 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "columns/vector.h"
 #include "rec/key.h"
 #include "table/read/output.h"
-#include "table/schema/columntext.h"
 
-int sp__output_open(struct sp__table_output *o, const struct sp__table_schema *schema,
+int sp__output_open(struct sp__table_output *o, const struct sp__schema *schema,
 		    enum sp_table_format format, uint32_t *columns, uint32_t n,
 		    struct sp_errinfo *err)
 {
-	const struct sp__table_style *style = &schema->style;
-	const bool as_loaded = format == SP_TABLE_AS_LOADED || format == style->format;
+	const struct sp__columns_style *style = &schema->style;
+	const bool as_loaded =
+		format == SP_TABLE_AS_LOADED || (enum sp_recfmt_kind)format == style->format;
 
 	*o = (struct sp__table_output){ .schema = schema,
-					.format = as_loaded ? style->format : format,
+					.format = as_loaded ? style->format
+							    : (enum sp_recfmt_kind)format,
 					.null_text = style->null_text ? style->null_text : "",
 					.columns = columns,
 					.n = n,
@@ -28,13 +30,13 @@ int sp__output_open(struct sp__table_output *o, const struct sp__table_schema *s
 	o->quoting = as_loaded ? style->quoting : SP__QUOTES_NEEDED;
 	o->trailing_separator = as_loaded && style->trailing_separator;
 	o->cr = as_loaded && style->cr;
-	o->fits_line = o->format != SP_TABLE_TEXT || style->format == SP_TABLE_TEXT;
+	o->fits_line = o->format != SP_REC_LINE || style->format == SP_REC_LINE;
 	o->fixed_bytes = 3; /* a carriage return, a newline, a separator */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sp__value_type *t = &schema->columns[columns[i]].type;
 
 		o->fixed_bytes += sp__max(t->bytes, SP__VALUE_SPACE) + o->null_bytes + 3;
-		if (o->format == SP_TABLE_FIXED && (t->kind == 't' || t->kind == 'w'))
+		if (o->format == SP_REC_FIXED && (t->kind == 't' || t->kind == 'w'))
 			return sp__errf(err, SP_EUNSUP, "scan", NULL, -1,
 					"column %s has texts, which have no fixed length",
 					schema->columns[columns[i]].name);
@@ -53,7 +55,7 @@ double sp__output_record_bytes(const struct sp__table_output *o)
 	double bytes = 0;
 
 	for (uint32_t k = 0; k < o->n; k++)
-		bytes += sp__table_column_printed_bytes(&o->schema->columns[o->columns[k]]);
+		bytes += sp__column_printed_bytes(&o->schema->columns[o->columns[k]]);
 	return bytes;
 }
 
@@ -74,7 +76,7 @@ static char *put_text(const struct sp__table_output *o, char *p, const char *tex
 {
 	if (!bytes && !strcmp(o->null_text, SP__NULL_QUOTED))
 		return p; /* in quotes it would be NULL */
-	if (o->format == SP_TABLE_CSV && (quotes || needs_quotes(o, text, bytes)))
+	if (o->format == SP_REC_CSV && (quotes || needs_quotes(o, text, bytes)))
 		return sp__csv_put_quoted(p, text, bytes);
 	if (bytes)
 		memcpy(p, text, bytes);
@@ -93,7 +95,7 @@ static char *put_value(const struct sp__table_output *o, char *p, uint32_t colum
 	const struct sp__value_type *t = &o->schema->columns[column].type;
 	const uint8_t *at = sp__vector_at(v, i);
 
-	if (o->format == SP_TABLE_FIXED) {
+	if (o->format == SP_REC_FIXED) {
 		memcpy(p, at, t->bytes);
 		return p + t->bytes;
 	}
@@ -105,7 +107,7 @@ static char *put_value(const struct sp__table_output *o, char *p, uint32_t colum
 	}
 	if (sp__value_null(t, at))
 		return put_null(o, p);
-	if (o->format == SP_TABLE_CSV && o->quoting == SP__QUOTES_ALL) {
+	if (o->format == SP_REC_CSV && o->quoting == SP__QUOTES_ALL) {
 		*p = '"';
 		p += 1 + sp__value_write(t, at, p + 1);
 		*p++ = '"';
@@ -116,7 +118,7 @@ static char *put_value(const struct sp__table_output *o, char *p, uint32_t colum
 
 static char *end_record(const struct sp__table_output *o, char *p)
 {
-	if (o->format == SP_TABLE_FIXED)
+	if (o->format == SP_REC_FIXED)
 		return p;
 	if (!o->trailing_separator)
 		p--;
@@ -132,7 +134,7 @@ int sp__output_header(const struct sp__table_output *o, struct sp__bytes *b,
 	size_t need = 3;
 	char *p;
 
-	if (o->discard || !o->header || o->format == SP_TABLE_FIXED)
+	if (o->discard || !o->header || o->format == SP_REC_FIXED)
 		return 0;
 	for (uint32_t i = 0; i < o->n; i++)
 		need += 2 * strlen(o->schema->columns[o->columns[i]].name) + 3;
@@ -154,7 +156,7 @@ static int check_line(const struct sp__table_output *o, const struct sp__rows *r
 		      struct sp_errinfo *err)
 {
 	for (uint32_t k = 0; k < o->n; k++) {
-		const struct sp__table_column *c = &o->schema->columns[o->columns[k]];
+		const struct sp__column *c = &o->schema->columns[o->columns[k]];
 		struct sp__slice s = { 0 };
 
 		if (sp__type_is_text(&c->type))
@@ -202,7 +204,7 @@ int sp__output_rows(const struct sp__table_output *o, const struct sp__rows *row
 		p = b->data + b->bytes;
 		for (uint32_t k = 0; k < o->n; k++) {
 			p = put_value(o, p, o->columns[k], &rows->vectors[o->columns[k]], i);
-			if (o->format != SP_TABLE_FIXED)
+			if (o->format != SP_REC_FIXED)
 				*p++ = o->separator;
 		}
 		p = end_record(o, p);

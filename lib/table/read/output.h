@@ -6,19 +6,20 @@
  */
 #pragma once
 
-#include "table/schema/schema.h"
-#include "table/values/vector.h"
+#include <spindle/table.h>
+#include "columns/schema.h"
+#include "columns/vector.h"
 
 struct sp__table_output {
-	const struct sp__table_schema *schema;
-	enum sp_table_format format; /* text, CSV or fixed */
+	const struct sp__schema *schema;
+	enum sp_recfmt_kind format;
 	char separator;
 	const char *null_text;
 	size_t null_bytes;
 	bool trailing_separator, cr, header;
 	bool discard;	/* nothing is printed */
 	bool fits_line; /* no text has to be checked for separators and newlines */
-	enum sp__table_quoting quoting;
+	enum sp__columns_quoting quoting;
 	uint32_t n, *columns;  /* numbers, in the order of the output */
 	uint64_t unterminated; /* number of the record that gets no newline; UINT64_MAX: none */
 	size_t fixed_bytes;    /* maximum of a record's values that are no texts, with separators */
@@ -29,7 +30,7 @@ struct sp__table_output {
  * the schema.  Returns 0; or SP_EUNSUP if a column of text or of a dictionary cannot be printed
  * with a fixed length.
  */
-SP_MUST_CHECK int sp__output_open(struct sp__table_output *o, const struct sp__table_schema *schema,
+SP_MUST_CHECK int sp__output_open(struct sp__table_output *o, const struct sp__schema *schema,
 				  enum sp_table_format format, uint32_t *columns, uint32_t n,
 				  struct sp_errinfo *err);
 void sp__output_close(struct sp__table_output *o);

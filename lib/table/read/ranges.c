@@ -2,14 +2,14 @@
 /*
  * Chooses the records of windows (ranges.h).
  *
- * layout/runs.h says how many records a window has.  Texts are counted from the directory row: they
- * have the same length on average in all parts of a row.
+ * layout/layout.h says how many records a window has.  Texts are counted from the directory row:
+ * they have the same length on average in all parts of a row.
  */
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/file/directory.h"
-#include "table/layout/runs.h"
+#include "table/layout/layout.h"
 #include "table/read/frames.h"
 #include "table/read/ranges.h"
 

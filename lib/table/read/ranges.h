@@ -12,7 +12,7 @@ struct sp__scan_ranges {
 	struct sp__tablefile *file;
 	bool rows_needed;      /* directory rows, for places of texts or for bounds */
 	uint64_t window_bytes; /* memory for the cells, texts and output of a window */
-	double printed_bytes;  /* of a record, without texts */
+	double printed_bytes;  /* printed bytes of a record, without texts */
 	uint64_t at, end;      /* records left */
 	uint8_t *rows;	       /* directory rows in memory */
 	uint64_t first_row, nrows, max_rows;

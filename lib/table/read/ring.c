@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads windows ahead (ring.h).
+ * Reads windows ahead, and writes the output of a query to a regular file.
  *
  * Algorithm: the thread that reads fills free slots, and gives away the output of the oldest slot.
  * If the cells of a slot are in the page cache, the task of the slot copies them.  Otherwise the
@@ -12,6 +12,11 @@
  * Memory: slots have equal shares of three quarters of the working memory.  There are fewer slots
  * if a share would be less than four times the cells that a window has at least.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <spindle/table.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/task.h"
@@ -22,9 +27,57 @@
 #include "table/read/frames.h"
 #include "table/read/ring.h"
 
-#define SHARE 4			       /* of the memory of a slot, that its cells can have */
-#define DEPTH 128		       /* requests outstanding */
-#define COPY_BYTES (UINT64_C(1) << 20) /* of a window that is copied: there are enough of them */
+bool sp__filesink_open(struct sp__filesink *s, int fd, struct sp_errinfo *err)
+{
+	const off_t at = lseek(fd, 0, SEEK_CUR);
+	const int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	if (at < 0 || flags < 0 || (flags & O_APPEND) || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	*s = (struct sp__filesink){ .fd = fd,
+				    .at = (uint64_t)at,
+				    .old_end = (uint64_t)st.st_size,
+				    .failed = UINT64_MAX,
+				    .err = err };
+	return true;
+}
+
+/* Notes that bytes taken at this offset were not written.  Returns rc, recorded in err. */
+static int filesink_fail(struct sp__filesink *s, uint64_t at, int rc)
+{
+	if (at < s->failed) {
+		s->failed = at;
+		(void)sp__errf(s->err, rc, "write", NULL, -1, "write error: %s", sp_strerror(rc));
+	}
+	return rc;
+}
+
+int sp__filesink_put(void *filesink, const char *data, size_t bytes)
+{
+	struct sp__filesink *s = filesink;
+	const uint64_t at = sp__filesink_take(s, bytes);
+	int rc = sp__write_whole(s->fd, data, bytes, at);
+
+	return rc ? filesink_fail(s, at, rc) : 0;
+}
+
+int sp__filesink_close(struct sp__filesink *s, int rc)
+{
+	const uint64_t end = sp__min(s->at, s->failed);
+
+	if (rc && s->failed != UINT64_MAX)
+		(void)!ftruncate(s->fd, (off_t)sp__max(end, s->old_end));
+	if (lseek(s->fd, (off_t)end, SEEK_SET) < 0 && !rc)
+		rc = filesink_fail(s, end, -errno);
+	return rc;
+}
+
+#define SHARE 4	  /* cells can have this share of the memory of a slot */
+#define DEPTH 128 /* requests outstanding */
+#define COPY_BYTES                                                                                 \
+	(UINT64_C(1)                                                                               \
+	 << 20) /* bytes of a window that is copied: small, so that threads have enough */
 
 unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_layout *l,
 			const bool *groups, uint32_t ntexts, uint64_t *slot_bytes)
@@ -85,7 +138,7 @@ static void set_passes(struct sp__window_ring *r)
 /* True if tasks can copy cells that are in the page cache. */
 static bool copies(const struct sp__window_ring *r)
 {
-	const struct sp__volume *v = r->file->volume;
+	const struct sp__volume *v = r->file->cells.first.volume;
 
 	return !r->few && !r->file->pool && !v->machine && !v->direct && !r->file->env.trace &&
 	       sp__engine_is_auto(r->run.engine);
@@ -191,7 +244,7 @@ static int end_write(struct sp__window_slot *s)
 		return 0;
 	sp__task_join(&s->task);
 	s->state = SP__SLOT_FREE;
-	return s->rc ? sp__filesink_fail(s->file, s->at, s->rc) : 0;
+	return s->rc ? filesink_fail(s->file, s->at, s->rc) : 0;
 }
 
 static int fill(struct sp__window_ring *r)

@@ -7,9 +7,44 @@
  */
 #pragma once
 
+#include <spindle/table.h>
 #include "base/task.h"
-#include "table/read/filesink.h"
 #include "table/read/ranges.h"
+
+/*
+ * A regular file that gets the output of a query: a sink, and bytes that tasks write at offsets of
+ * their own.
+ *
+ * Owner: the thread that reads.  Tasks write bytes whose places it has taken.
+ */
+
+struct sp__filesink {
+	int fd;		  /* borrowed */
+	uint64_t at;	  /* where the next bytes belong */
+	uint64_t old_end; /* end of the file before the output */
+	uint64_t failed;  /* offset of the first bytes that could not be written */
+	struct sp_errinfo *err;
+};
+
+/* Takes the place of the next bytes. */
+static inline uint64_t sp__filesink_take(struct sp__filesink *s, size_t bytes)
+{
+	s->at += bytes;
+	return s->at - bytes;
+}
+/*
+ * Opens a sink from the offset of a descriptor on.  Returns false if bytes cannot be written at
+ * offsets: it is not a regular file, or is open for appending.
+ */
+bool sp__filesink_open(struct sp__filesink *s, int fd, struct sp_errinfo *err);
+/* Writes bytes: a sp_table_sink. */
+int sp__filesink_put(void *filesink, const char *data, size_t bytes);
+/*
+ * Ends the output: moves the offset of the descriptor behind it.  After an error, rc, the file ends
+ * before the first bytes that are missing, unless it was longer.  Returns rc, or an error of the
+ * file, recorded in err.
+ */
+SP_MUST_CHECK int sp__filesink_close(struct sp__filesink *s, int rc);
 
 #define SP__RING_SLOTS 64
 
@@ -28,12 +63,12 @@ struct sp__window_slot {
 	struct sp__window_ring *ring;
 	enum { SP__SLOT_FREE, SP__SLOT_READING, SP__SLOT_WORKING, SP__SLOT_WRITING } state;
 	struct sp__window window;
-	void *own;	      /* of the user: element i of an array */
+	void *own;	      /* element i of an array of the user */
 	struct sp__bytes out; /* output */
 	uint64_t records, matched;
 	struct sp__task task;
-	struct sp_errinfo err;	   /* of the task */
-	int rc;			   /* of the task; SP_LATER: its texts are to be requested */
+	struct sp_errinfo err;	   /* error of the task */
+	int rc;			   /* result of the task; SP_LATER: its texts are to be requested */
 	struct sp__filesink *file; /* that gets the output, ... */
 	uint64_t at;		   /* ... at this offset */
 };
@@ -61,24 +96,25 @@ struct sp__window_ring {
 	const struct sp__window_ring_ops *ops;
 	void *arg;
 	struct sp_errinfo *err;
-	uint64_t ahead_bytes;	 /* of each column group, read ahead; 0: as memory allows */
-	unsigned parts;		 /* of the memory, of which the ring has one; 0: 1 */
-	bool few;		 /* records of the windows, which are ranges of one each */
-	struct sp__waits *waits; /* of a plan: sp__ring_next() does not wait; NULL: it does */
+	uint64_t ahead_bytes; /* bytes read ahead per column group; 0: as memory allows */
+	unsigned parts;	      /* the ring has one of so many parts of the memory; 0: 1 */
+	bool few;	      /* records of the windows, which are ranges of one each */
+	struct sp__waits
+		*waits; /* waits of a plan, and sp__ring_next() does not wait; NULL: it does */
 	/* at, end, printed_bytes and skip are the caller's; it calls sp__ranges_open(). */
 	struct sp__scan_ranges ranges;
 	/* Set here. */
-	struct sp_run_opts run; /* of the file, with the memory of the ring */
+	struct sp_run_opts run; /* options of the file, with the memory of the ring */
 	struct sp__requests requests;
 	uint64_t slot_bytes;	     /* memory of a slot */
 	unsigned nslots, head, used; /* the oldest slot; slots in use */
 	unsigned ahead;		     /* slots that may be in use: 1, 2, 4 ... nslots */
 	bool ended;		     /* no records are left to read */
 	bool helps;		     /* the thread that reads runs tasks while it waits */
-	bool copies;		     /* tasks copy cells that are in the page cache, */
-	bool cached;		     /* as those of the last window were */
-	bool begun;		     /* the query of the pool, */
-	uint64_t max_frames;	     /* of which a window can have so many */
+	bool copies;		     /* tasks copy cells that are in the page cache */
+	bool cached;		     /* the cells of the last window were in the page cache */
+	bool begun;		     /* the query of the pool has begun */
+	uint64_t max_frames;	     /* maximum frames of a window */
 	struct sp__window_slot slots[SP__RING_SLOTS];
 };
 

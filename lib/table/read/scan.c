@@ -2,13 +2,253 @@
 /*
  * Scans a table: the next records fill a window, and a task prints those for which the predicate is
  * true and that were not deleted.  Directory rows that the predicate excludes are not read.
+ *
+ * An SI-scan has two steps: it finds the records that the columns of the predicate choose, and gets
+ * them.  An adaptive scan chooses the way by what the predicate chose before.
  */
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/charge.h"
-#include "table/read/columnjoin.h"
+#include "table/read/choice.h"
+#include "table/read/get.h"
 #include "table/read/scan.h"
+
+/*
+ * Reads the columns of a predicate in windows; a task writes the numbers of the chosen records to
+ * the output of its slot.
+ */
+
+struct sp__hits {
+	struct sp__window_ring ring;
+	struct sp__record_choice choice;
+	struct sp_table_stats *stats;
+	bool *columns;
+	const uint64_t
+		*numbers; /* n numbers of the slot that was taken last; `next` of them are used */
+	uint64_t n, next;
+};
+
+/* Adds the numbers of the chosen records of rows to the output. */
+static int add_numbers(const struct sp__hits *h, struct sp__window_slot *s,
+		       const struct sp__rows *rows)
+{
+	struct sp__choice_slot *d = s->own;
+	uint32_t n = sp__choice_select(&h->choice, d, rows);
+	uint64_t *to;
+
+	if (sp__bytes_reserve(&s->out, s->out.bytes + n * sizeof(*to), &h->ring.file->env.budget))
+		return sp__err(&s->err, -ENOMEM, "scan", h->ring.file->path, -1);
+	to = (uint64_t *)(void *)(s->out.data + s->out.bytes);
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = rows->first + d->selected[i];
+	s->out.bytes += n * sizeof(*to);
+	s->records += rows->n;
+	return 0;
+}
+
+static int find_hits(void *hits, struct sp__window_slot *s)
+{
+	struct sp__rows rows;
+	int rc = 0;
+
+	while (!rc && sp__window_next(&s->window, &rows))
+		rc = add_numbers(hits, s, &rows);
+	return rc;
+}
+
+static int open_ring(struct sp__hits *h)
+{
+	int rc = sp__ring_open(&h->ring, h->columns, h->choice.slots, sizeof(*h->choice.slots));
+
+	if (rc)
+		return rc;
+	rc = sp__choice_open(&h->choice, &h->ring);
+	return rc ? sp__err(h->ring.err, rc, "scan", h->ring.file->path, -1) : 0;
+}
+
+/*
+ * Opens the records [lo, hi] for which the predicate is true; it has one of `parts` of the memory.
+ * stats receives counters of reading until the hits are closed.  Returns 0, -ENOMEM, or an error of
+ * the queue, recorded in err.  After an error, too, they must be closed.
+ */
+static int hits_open(struct sp__hits *h, struct sp__tablefile *f, const struct sp__predicate *where,
+		     uint64_t lo, uint64_t hi, unsigned parts, struct sp_table_stats *stats,
+		     struct sp_errinfo *err)
+{
+	static const struct sp__window_ring_ops ops = { sp__choice_fill, find_hits, NULL };
+	const uint64_t records = f->superblock.records;
+
+	*h = (struct sp__hits){ .ring = { .file = f,
+					  .ops = &ops,
+					  .arg = h,
+					  .err = err,
+					  .parts = parts,
+					  .ranges = { .at = lo,
+						      .end = hi < records ? hi + 1 : records,
+						      .printed_bytes = sizeof(*h->numbers) } },
+				.choice = { .where = where },
+				.stats = stats,
+				.columns = calloc(f->schema.n, sizeof(*h->columns)) };
+	if (!h->columns)
+		return sp__err(err, -ENOMEM, "scan", f->path, -1);
+	sp__predicate_columns(where, h->columns);
+	return open_ring(h);
+}
+
+static void hits_close(struct sp__hits *h)
+{
+	sp__ring_close(&h->ring, h->stats);
+	sp__choice_close(&h->choice);
+	free(h->columns);
+}
+
+/* Returns SP_READY and a number; SP_END; or an error, recorded in err. */
+static int hits_next(struct sp__hits *h, uint64_t *record)
+{
+	while (h->next == h->n) {
+		struct sp__window_slot *s;
+		int rc = sp__ring_next(&h->ring, &s);
+
+		if (rc != SP_READY)
+			return rc;
+		h->numbers = (const uint64_t *)(const void *)s->out.data;
+		h->n = s->out.bytes / sizeof(*h->numbers);
+		h->next = 0;
+		sp__choice_charge(&h->choice, h->ring.file, s->records);
+		h->stats->records_read += s->records;
+		h->stats->cells_read += s->window.cells_read;
+	}
+	*record = h->numbers[h->next++];
+	return SP_READY;
+}
+
+#define FIRST_RECORDS 65536 /* records of the first part; each other part is larger by a factor */
+#define PART_FACTOR 4
+
+struct scattered {
+	struct sp__hits hits;
+	uint64_t left; /* records that the limit leaves */
+};
+
+static int next(void *scattered, uint64_t *record)
+{
+	struct scattered *s = scattered;
+	int rc = s->left ? hits_next(&s->hits, record) : SP_END;
+
+	s->left -= rc == SP_READY;
+	return rc;
+}
+
+static int absent(void *unused, uint64_t record)
+{
+	(void)unused;
+	(void)record;
+	return SP_ESTATE; /* chosen records exist */
+}
+
+void sp__tablescan_chosen_columns(const struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+				  bool *columns)
+{
+	if (o->sums)
+		sp__aggregates_columns(o->sums->aggregates, columns);
+	for (uint32_t k = 0; k < o->output->n; k++)
+		columns[o->output->columns[k]] = true;
+	if (!memchr(columns, 1, f->schema.n))
+		memcpy(columns, o->columns, f->schema.n * sizeof(*columns));
+}
+
+int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+			 int (*next_number)(void *, uint64_t *), void *numbers,
+			 const struct sp__tableget_check *check, const struct sp__reading *to)
+{
+	bool *columns = calloc(f->schema.n, sizeof(*columns));
+	struct sp__tableget_opts get = { .next = next_number,
+					 .absent = absent,
+					 .arg = numbers,
+					 .exist = true,
+					 .parts = SP__SCATTERED_STEPS,
+					 .gap_bytes = o->gap_bytes,
+					 .columns = columns,
+					 .output = o->output,
+					 .sums = o->sums,
+					 .check = check };
+	int rc;
+
+	if (!columns)
+		return sp__err(to->err, -ENOMEM, "scan", f->path, -1);
+	sp__tablescan_chosen_columns(f, o, columns);
+	if (check)
+		columns[check->column] = true;
+	rc = sp__tableget(f, &get, to);
+	to->stats->keys = to->stats->keys_found = 0;
+	free(columns);
+	return rc;
+}
+
+/* Gets the records of the hits. */
+static int get(struct scattered *s, struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+	       const struct sp__reading *to)
+{
+	const uint64_t matched = to->stats->records_matched;
+	int rc = sp__tablescan_chosen(f, o, next, s, NULL, to);
+
+	/* These records were counted when the predicate was evaluated. */
+	to->stats->records_read -= to->stats->records_matched - matched;
+	return rc;
+}
+
+int sp__tablescan_scattered(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+			    const struct sp__reading *to)
+{
+	struct scattered s = { .left = o->limit };
+	int rc = o->continued || o->sums ? 0 : sp__tablescan_header(f, o->output, to);
+
+	if (rc)
+		return rc;
+	rc = hits_open(&s.hits, f, o->where, o->lo, o->hi, SP__SCATTERED_STEPS, to->stats, to->err);
+	if (!rc)
+		rc = get(&s, f, o, to);
+	hits_close(&s.hits);
+	return rc;
+}
+
+uint64_t sp__tablescan_part(const struct sp__table_layout *l, uint64_t at, unsigned i)
+{
+	const uint64_t page = l->page_records;
+	uint64_t n = FIRST_RECORDS;
+
+	for (; i && n < SP__TABLE_RECORDS_MAX; i--)
+		n *= PART_FACTOR;
+	return ((at + n) / page + 1) * page;
+}
+
+int sp__tablescan_adaptive(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+			   double max_share, const struct sp__reading *to)
+{
+	struct sp__tablescan_opts part = *o;
+	bool scattered = false;
+	unsigned n = 0;
+	int rc = 0;
+
+	do {
+		uint64_t read = to->stats->records_read, matched = to->stats->records_matched;
+
+		part.hi = sp__min(sp__tablescan_part(&f->layout, part.lo, n++),
+				  f->superblock.records);
+		part.hi = sp__min(o->hi, part.hi - 1);
+		rc = scattered ? sp__tablescan_scattered(f, &part, to)
+			       : sp__tablescan(f, &part, to);
+		read = to->stats->records_read - read;
+		matched = to->stats->records_matched - matched;
+		if (read)
+			scattered = (double)matched < max_share * (double)read;
+		part.limit -= matched;
+		part.lo = part.hi + 1;
+		part.continued = true;
+	} while (!rc && part.limit && part.lo <= o->hi && part.lo < f->superblock.records);
+	return rc;
+}
 
 /* Prints, aggregates or passes on the n chosen records of rows. */
 static int put_rows(struct sp__rowscan *c, struct sp__window_slot *s, const struct sp__rows *rows,

@@ -7,23 +7,24 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/whole.h"
-#include "io/cached.h"
+#include "io/volume.h"
+#include "io/queue.h"
 #include "table/file/directory.h"
-#include "table/layout/runs.h"
+#include "table/layout/layout.h"
 #include "table/read/frames.h"
-#include "table/read/window_impl.h"
+#include "table/read/window.h"
 
-#define MIN_ALIGNMENT 64 /* of cells in memory */
+#define MIN_ALIGNMENT 64 /* alignment of cells in memory */
 
 static void completed(struct sp__io_owner *owner, struct sp__request *r)
 {
-	(void)r; /* its result is looked at when all are completed */
+	(void)r; /* its result is checked when all requests are completed */
 	((struct sp__window *)owner)->outstanding--;
 }
 
 static uint32_t count_texts(struct sp__window *w, const bool *columns)
 {
-	const struct sp__table_schema *s = &w->file->schema;
+	const struct sp__schema *s = &w->file->schema;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n; i++)
@@ -144,11 +145,11 @@ int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *ro
 /* Returns the memory of a request of so many cells: larger than these if they are not aligned. */
 static size_t request_bytes(const struct sp__tablefile *f, uint64_t cells)
 {
-	const size_t unit = sp__max(f->volume->align_bytes, MIN_ALIGNMENT);
+	const size_t unit = sp__max(f->cells.first.volume->align_bytes, MIN_ALIGNMENT);
 	size_t bytes = (size_t)(cells * f->layout.cell_bytes);
 
-	if (f->layout.cell_bytes % f->volume->align_bytes)
-		bytes = sp__request_capacity(f->volume, bytes);
+	if (f->layout.cell_bytes % f->cells.first.volume->align_bytes)
+		bytes = sp__request_capacity(f->cells.first.volume, bytes);
 	return (bytes + unit - 1) / unit * unit;
 }
 

@@ -20,9 +20,44 @@
  */
 #pragma once
 
+#include "base/minmax.h"
+#include "columns/vector.h"
+#include "io/queue.h"
 #include "table/clotho/attach.h"
-#include "table/read/segments.h"
-#include "table/values/vector.h"
+#include "table/layout/layout.h"
+
+/*
+ * Segments: cells that are consecutive in the file and in memory.
+ *
+ * Thread rule: one thread.
+ */
+
+/*
+ * Adjoining cells of one line of cells (layout.h) or column of text, read by one request.  A line
+ * that begins within a track continues at its beginning: then two segments share a request.
+ */
+struct sp__segment {
+	struct sp__request request;
+	bool shares;	    /* the request of the segment before */
+	bool in_frame;	    /* it is in a frame of a pool, and has no request */
+	uint64_t cell;	    /* the first one: of the data area, or of the file for texts */
+	uint64_t file_cell; /* the first one */
+	uint64_t cells;
+	uint8_t *at; /* their bytes */
+};
+
+struct sp__segments {
+	struct sp__segment *list; /* in the order of their cells */
+	size_t n, capacity;
+};
+
+/*
+ * Adds cells of one line or column of text that follow those added before.  Cells that
+ * adjoin in the file, or have a gap of at most gap_cells, are one segment, of at most `most` cells.
+ * Returns 0 or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__segments_add(struct sp__segments *s, uint64_t most, uint64_t cell,
+				   uint64_t file_cell, uint64_t cells, uint64_t gap_cells);
 
 /*
  * Requests that are submitted together: a batch waits until the queue has place for all of it, so a
@@ -33,10 +68,10 @@
 /* The texts of a column in a range. */
 struct sp__range_text {
 	uint64_t first;	 /* cell of the file where the texts of the directory row begin */
-	uint32_t bytes;	 /* of the directory row's texts */
+	uint32_t bytes;	 /* bytes of the directory row's texts */
 	uint32_t before; /* end of the text before the range */
-	uint32_t end;	 /* of its last text */
-	size_t offset;	 /* of the first text in the joined bytes */
+	uint32_t end;	 /* end of its last text */
+	size_t offset;	 /* offset of the first text in the joined bytes */
 };
 
 struct sp__window_range {
@@ -44,7 +79,7 @@ struct sp__window_range {
 };
 
 struct sp__window {
-	struct sp__io_owner owner; /* of all requests */
+	struct sp__io_owner owner; /* owner of all requests */
 	struct sp__tablefile *file;
 	struct sp__requests *requests;
 	bool *groups;		     /* column groups that are read */
@@ -63,18 +98,18 @@ struct sp__window {
 	size_t nranges, ranges_capacity;
 	struct sp__range_text *range_texts; /* ntexts of each range */
 	size_t range_texts_capacity;
-	struct sp__segments *values;	    /* of each line of cells */
-	struct sp__segments *text_segments; /* of each column of text */
+	struct sp__segments *values;	    /* segments of each line of cells */
+	struct sp__segments *text_segments; /* segments of each column of text */
 	char **joined;	    /* texts of each column of text, in the memory of their cells */
-	uint8_t *memory[2]; /* of both rounds */
+	uint8_t *memory[2]; /* memory of both rounds */
 	size_t memory_bytes[2];
 	unsigned round; /* 0: values, 1: texts, 2: complete */
 	bool submitted; /* the requests of the round */
 	bool copies;	/* they are carried out immediately */
 	unsigned outstanding;
-	struct sp__io_counters io;  /* of requests that were carried out immediately */
+	struct sp__io_counters io;  /* requests that were carried out immediately */
 	uint64_t cells_read, bytes; /* bytes: memory of these cells */
-	struct sp__vector *vectors; /* of each column, for sp__window_rows() */
+	struct sp__vector *vectors; /* vector of each column, for sp__window_rows() */
 	size_t range, *cursors;	    /* where the last rows were: range, segment of each group */
 	uint64_t taken;		    /* records of that range, by sp__window_next() */
 };
@@ -122,3 +157,32 @@ struct sp__rows sp__window_rows(struct sp__window *w, uint64_t at);
 /* Gets the next rows, in the order of the ranges.  Returns false after the last ones. */
 bool sp__window_next(struct sp__window *w, struct sp__rows *rows);
 void sp__window_rewind(struct sp__window *w);
+
+/* What the files that implement window.h share. */
+
+/* Returns the cells of the longest request. */
+static inline uint64_t sp__window_max_cells(const struct sp__window *w)
+{
+	return sp__max(SP__TABLE_REQUEST_BYTES / w->file->layout.cell_bytes, 1);
+}
+
+/* True if the end of the text before the range is a value of the table. */
+static inline bool sp__window_has_before(const struct sp__table_layout *l, uint64_t first)
+{
+	return first % sp__layout_row_records(l) != 0;
+}
+
+/*
+ * Returns the run of line k of a column group with records [first, first + n), and with the end of
+ * the text before them.
+ */
+struct sp__layout_run sp__window_run(const struct sp__window *w, uint32_t group, uint32_t k,
+				     uint64_t first, uint64_t n);
+/* True if a column group has a column of text that is read. */
+bool sp__window_has_text(const struct sp__window *w, uint32_t group);
+/* Adds cells of the data area that are a run, except those that are there.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__window_add_run(struct sp__window *w, struct sp__segments *s,
+				     struct sp__layout_run run);
+/* Returns the end of a text whose cell is in memory; the cursor begins at 0. */
+uint32_t sp__window_end_at(const struct sp__window *w, uint32_t column, uint64_t record,
+			   size_t *cursor);

@@ -1,12 +1,90 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks the cells of a window that are in memory, and finds the values of its records.
+ * Finds the cells that a window needs of records, and makes segments of them.  Checks the cells
+ * that are in memory, and finds the values of the records.
  */
+#include "base/array.h"
 #include "base/bisect.h"
 #include "base/err.h"
 #include "base/minmax.h"
-#include "table/layout/runs.h"
-#include "table/read/window_impl.h"
+#include "table/layout/layout.h"
+#include "table/read/window.h"
+
+int sp__window_add_run(struct sp__window *w, struct sp__segments *s, struct sp__layout_run run)
+{
+	const struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
+	uint64_t from = run.cell, end = run.cell + run.cells;
+
+	if (last)
+		from = sp__max(from, last->cell + last->cells);
+	while (from < end) {
+		uint64_t first;
+		uint64_t n = sp__map_run(&w->file->map, SP__AREA_DATA, from, end - from, &first);
+		int rc = sp__segments_add(s, sp__window_max_cells(w), from, first, n, w->gap_cells);
+
+		if (rc)
+			return rc;
+		from += n;
+	}
+	return 0;
+}
+
+bool sp__window_has_text(const struct sp__window *w, uint32_t group)
+{
+	for (uint32_t k = 0; k < w->ntexts; k++)
+		if (w->file->layout.places[w->texts[k]].group == group)
+			return true;
+	return false;
+}
+
+struct sp__layout_run sp__window_run(const struct sp__window *w, uint32_t group, uint32_t k,
+				     uint64_t first, uint64_t n)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	const bool before = sp__window_has_text(w, group) && sp__window_has_before(l, first);
+
+	return sp__layout_run(l, group, k, first - before, first + n - 1);
+}
+
+/*
+ * Returns how many cells the last segment must grow by to have a cell as its last one: 1, or more
+ * if a gap is read as well; 0: the cell begins another segment.
+ */
+static uint64_t growth(const struct sp__segments *s, uint64_t cell, uint64_t file_cell,
+		       uint64_t gap_cells)
+{
+	const struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
+	uint64_t n;
+
+	if (!last || last->in_frame || cell < last->cell + last->cells)
+		return 0;
+	n = cell + 1 - last->cell - last->cells;
+	return n <= gap_cells + 1 && file_cell - last->file_cell == cell - last->cell ? n : 0;
+}
+
+int sp__segments_add(struct sp__segments *s, uint64_t most, uint64_t cell, uint64_t file_cell,
+		     uint64_t cells, uint64_t gap_cells)
+{
+	while (cells) {
+		struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
+		uint64_t more = sp__min(cells, most), n = growth(s, cell, file_cell, gap_cells);
+
+		if (n && last->cells + n <= most) {
+			more = sp__min(cells, most - last->cells - n + 1);
+			last->cells += n - 1 + more;
+		} else {
+			if (!SP__ARRAY_GROW(s->list, s->capacity, s->n + 1))
+				return -ENOMEM;
+			s->list[s->n++] = (struct sp__segment){ .cell = cell,
+								.file_cell = file_cell,
+								.cells = more };
+		}
+		cell += more;
+		file_cell += more;
+		cells -= more;
+	}
+	return 0;
+}
 
 /*
  * Finds the segment of texts that has a cell, from the cursor on.  Texts of a directory row that

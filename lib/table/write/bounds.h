@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "table/schema/schema.h"
+#include "columns/schema.h"
 
 #define SP__BOUND_BYTES 8
 
@@ -16,7 +16,7 @@ struct sp__bounds {
 	uint8_t min[SP__BOUND_BYTES], max[SP__BOUND_BYTES];
 };
 
-/* Sets the bounds of no values.  The type is one of sp__table_type_bounded(). */
+/* Sets the bounds of no values.  The type is one of sp__column_type_bounded(). */
 void sp__bounds_begin(struct sp__bounds *b, const struct sp__value_type *type);
 /* Extends the bounds by n values, one behind the other. */
 void sp__bounds_add(struct sp__bounds *b, const struct sp__value_type *type, const void *values,

@@ -16,7 +16,7 @@
 #include "base/few.h"
 #include "base/minmax.h"
 #include "table/file/cell.h"
-#include "table/write/texts.h"
+#include "table/write/writer.h"
 
 int sp__texts_open(struct sp__texts *t, struct sp__slabs *slabs, struct sp__tablefile *file,
 		   uint32_t n, uint64_t max_pending, struct sp_errinfo *err)

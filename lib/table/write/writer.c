@@ -4,7 +4,7 @@
  *
  * Algorithm: records are added in steps, which end at multiples of `step` records and at the end of
  * a directory row.  A step adds texts and bounds column by column, then copies values column group
- * by column group, or notes those that tasks copy (fills.h).  Each column group has a buffer of
+ * by column group, or notes those that tasks copy (slabs.h).  Each column group has a buffer of
  * consecutive cells, which is written when it is full or when the column group's run in the strip
  * ends; then the buffer is exchanged for a free one.  If lanes are apart, each lane has a buffer.
  *
@@ -26,7 +26,7 @@
 #include "table/write/writer.h"
 
 #define SPARE 4
-#define MORE_BYTES 65536 /* of each of more buffers, at least */
+#define MORE_BYTES 65536 /* minimum bytes of each further buffer */
 #define STEP_MAX 256
 #define STEP_MIN 16
 #define STEP_VALUES 2048 /* texts */
@@ -39,7 +39,7 @@ static int no_memory(const struct sp__tablewriter *w)
 /* Numbers the columns of text. */
 static int open_columns(struct sp__tablewriter *w, uint64_t memory_bytes)
 {
-	const struct sp__table_schema *s = &w->file->schema;
+	const struct sp__schema *s = &w->file->schema;
 	uint32_t texts = 0;
 	int rc;
 
@@ -66,7 +66,7 @@ static unsigned buffers(const struct sp__tablefile *file, uint64_t bytes)
 {
 	const unsigned least = file->layout.nlines + 1 + SPARE, more = least + file->layout.nlines;
 
-	return file->volume->machine || bytes / more < MORE_BYTES ? least : more;
+	return file->cells.first.volume->machine || bytes / more < MORE_BYTES ? least : more;
 }
 
 int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
@@ -143,7 +143,7 @@ static struct sp__row_entry *new_row(struct sp__tablewriter *w)
 /* Returns the directory row that gets records; NULL: no memory. */
 static struct sp__row_entry *present_row(struct sp__tablewriter *w)
 {
-	const struct sp__table_schema *s = &w->file->schema;
+	const struct sp__schema *s = &w->file->schema;
 	struct sp__row_entry *r = TAILQ_LAST(&w->rows, sp__row_list);
 
 	if (r && !r->ended)
@@ -247,7 +247,7 @@ static int continue_group(struct sp__tablewriter *w, uint32_t f)
 /* Takes bounds and texts of the last directory row if it is not full. */
 static int continue_row(struct sp__tablewriter *w)
 {
-	const struct sp__table_schema *s = &w->file->schema;
+	const struct sp__schema *s = &w->file->schema;
 	const uint64_t row = sp__layout_row_records(&w->file->layout);
 	const double done = (double)(w->records % row) / (double)row;
 	struct sp__row_entry *present = present_row(w);
@@ -353,7 +353,7 @@ static int put_group(struct sp__tablewriter *w, const struct sp__column_values *
 
 static int write_row(struct sp__tablewriter *w, const struct sp__row_entry *r)
 {
-	const struct sp__table_schema *s = &w->file->schema;
+	const struct sp__schema *s = &w->file->schema;
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint8_t *entry = sp__directory_entry(w->file, w->row, i);
@@ -399,7 +399,7 @@ static int end_row(struct sp__tablewriter *w)
 static int put_bounds(struct sp__tablewriter *w, const struct sp__column_values *columns,
 		      uint32_t at, uint32_t n)
 {
-	const struct sp__table_schema *s = &w->file->schema;
+	const struct sp__schema *s = &w->file->schema;
 	struct sp__fills *f = w->slabs.fills;
 	struct sp__row_entry *r = present_row(w);
 	struct sp__fill_part *last = f && f->nparts ? &f->parts[f->nparts - 1] : NULL;
@@ -429,7 +429,7 @@ static int put_bounds(struct sp__tablewriter *w, const struct sp__column_values 
 static int begin_step(struct sp__tablewriter *w, const struct sp__column_values *columns,
 		      uint32_t at, uint32_t n)
 {
-	const struct sp__table_schema *s = &w->file->schema;
+	const struct sp__schema *s = &w->file->schema;
 	int rc = put_bounds(w, columns, at, n);
 
 	for (uint32_t i = 0; !rc && i < s->n; i++)
@@ -443,7 +443,7 @@ static int begin_step(struct sp__tablewriter *w, const struct sp__column_values 
 static uint64_t text_bytes(const struct sp__tablewriter *w, const struct sp__column_values *columns,
 			   size_t at, size_t n)
 {
-	const struct sp__table_schema *s = &w->file->schema;
+	const struct sp__schema *s = &w->file->schema;
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; w->ntexts && i < s->n; i++)

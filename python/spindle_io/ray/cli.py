@@ -48,7 +48,8 @@ xsort and xjoin.  The others:
       --address=ADDRESS          of a cluster that runs; without it one is started here
       --object-store-memory=SIZE of the cluster that is started here (Ray's choice)
       --dry-run                  print the plan and do nothing
-      --stats[=FILE]             write the report as JSON; without FILE to standard error
+      --stats[=FILE]             write a report as JSON to FILE; without FILE, as text to
+                                 standard error
       --[no-]progress            show how many tasks are done
       --help, --version          print this, or the version, and exit"""
 #: Options, with : or = if an argument follows.
@@ -73,7 +74,7 @@ REFUSED = {
     "-C": "checking is one pass over each part: use xsort -C",
     "-m --merge": "pieces of the inputs are sorted in any case",
     "-R --random-sort": "each machine would draw an order of its own",
-    "--top=": "each range would have to know of the others: use head on the first parts",
+    "--limit= --top=": "each range would have to know of the others: use head on the first parts",
     "--split=": "the parts are cut at splitters that are sampled: see --ranges",
     "--splitters=": "they are sampled: see --ranges",
     "--resume=": "Ray runs lost tasks again by itself",
@@ -83,7 +84,7 @@ REFUSED = {
     "--debug": "it explains keys line by line: use xsort --debug on a sample",
 }
 #: Arguments that can only be joined to their options, and what stands for none.
-OPTIONAL = {"--header": "1", "--stats": "-", "--check": "", "--decompress": ""}
+OPTIONAL = {"--header": "1", "--stats": "", "--check": "", "--decompress": ""}
 
 LONG = {"-o": "--output", "-S": "--buffer-size", "-T": "--temporary-directory"}
 
@@ -189,7 +190,7 @@ def work_of(c: Command) -> Work:
 
 def seen_of(c: Command, output: str) -> dict[str, Seen]:
     """What the inputs are; the outputs are others."""
-    stats, found = c.own.get("--stats", "-"), {}
+    stats, found = c.own.get("--stats") or "-", {}
     if stats != "-" and within(stats, output):
         raise ValueError(f"{stats}: lies in {output}, which the result replaces")
     for path in (path for side in c.inputs for path in side):
@@ -352,17 +353,34 @@ def run(command: Command) -> None:
         if {"--dry-run", "--stats"} & set(own) or work.progress:
             print(job.plan, file=sys.stdout if "--dry-run" in own else sys.stderr)
         if "--dry-run" not in own:
-            write(json.dumps({**job.run(), "start_s": started}, indent=2) + "\n")
+            write({**job.run(), "start_s": started})
 
 
-def report_to(stats: str | None, stack: contextlib.ExitStack) -> Callable[[str], Any]:
+def text_of(report: dict[str, Any], indent: str = "") -> str:
+    """The lines of a report for people: a key and its value, or the lines of a group."""
+    lines = []
+    for key, value in report.items():
+        name = indent + key.replace("_", " ")
+        if isinstance(value, dict):
+            lines.append(f"{name}\n{text_of(value, indent + '  ')}")
+        elif isinstance(value, list):
+            lines += [f"{name}\n{text_of(each, indent + '  ')}" for each in value]
+        else:
+            shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+            lines.append(f"{name:<28}{shown}\n")
+    return "".join(lines)
+
+
+def report_to(stats: str | None, stack: contextlib.ExitStack) -> Callable[[dict[str, Any]], Any]:
     """What writes the report; that a file can be written is known before the work."""
     if stats is None:
         return lambda report: None
+    if not stats:
+        return lambda report: sys.stderr.write(text_of(report))
     if stats == "-":
-        return sys.stderr.write
+        return lambda report: sys.stderr.write(json.dumps(report, indent=2) + "\n")
     write = stack.enter_context(files.written(stats))
-    return lambda report: write(report.encode())
+    return lambda report: write((json.dumps(report, indent=2) + "\n").encode())
 
 
 def execute(argv: Sequence[str]) -> None:
