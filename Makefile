@@ -12,7 +12,8 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 CXX ?= g++
-CFLAGS ?= -O2 -g
+# Reports of sanitizers name functions and lines: -g1 has these, and compiles faster.
+CFLAGS ?= -O2 $(if $(SAN),-g1,-g)
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
@@ -112,9 +113,19 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c tests/contract/test_*.c))
 ifeq ($(SAN),thread)
 UNIT_SRC := $(shell grep -l '^.define TAP_THREADS$$' $(UNIT_SRC))
 endif
+# Models that take long, and little but arithmetic: a sanitizer runs them in `nightly`.
+SLOW_SRC := $(shell grep -l '^.define TAP_SLOW$$' $(UNIT_SRC))
+ifneq ($(SAN),)
+UNIT_SRC := $(filter-out $(SLOW_SRC),$(UNIT_SRC))
+endif
 UNIT := $(UNIT_SRC:%.c=$(B)/%)
+SLOW_UNIT := $(SLOW_SRC:%.c=$(B)/%)
 FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI := $(sort $(wildcard tests/cli/*.bats tests/cli/*.t))
+# Sanitizers find nothing in suites about scripts and documents, which have the line "# no sanitizer".
+ifneq ($(SAN),)
+CLI := $(filter-out $(shell grep -l '^. no sanitizer$$' $(CLI)),$(CLI))
+endif
 # ThreadSanitizer runs the suites that set a number of threads, unless they have the line "# no threads".
 ifeq ($(SAN),thread)
 CLI := $(filter-out $(shell grep -l '^. no threads$$' $(CLI)),$(shell grep -l -e '--parallel' $(CLI)))
@@ -407,11 +418,17 @@ $(LOCALES): scripts/build-locales
 .PHONY: check check-unit check-cli check-diff check-all check-fast run-unit run-cli run-diff asan tsan fuzz run-fuzz \
 	test-programs
 test-programs: $(TEST_PROGRAMS) $(LOCALES)
-check: ## all tests; installs what they need
+# Of the given tests those of the room, if one is given.
+ROOM_TESTS = $(or $(patsubst %.c,$(B)/%,$(shell scripts/room-tests '$(ROOM)')),$(error ROOM: no tests))
+in_room = $(if $(ROOM),$(filter $(ROOM_TESTS),$(1)),$(1))
+# Most processor time of a test that is not slow, on any machine: the longest take a third of it.
+check-all: export SP_TEST_CPU ?= 60
+check-fast: export SP_TEST_CPU ?= 400
+check: ## all tests; installs what they need; ROOM=NAME: those of lib/NAME
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory check-all
-check-all: all $(TEST_PROGRAMS) $(LOCALES) $(PY_READY)
-	$(RUN) $(UNIT) $(TEST_OTHER) $(FUZZ) $(TEST_SCRIPTS)
+check-all: all $(call in_room,$(UNIT) $(TEST_OTHER) $(FUZZ)) $(BENCHES) $(SIMS) $(EXAMPLES) $(SHIM) $(LOCALES) $(PY_READY)
+	$(RUN) $(call in_room,$(UNIT) $(TEST_OTHER) $(FUZZ) $(TEST_SCRIPTS))
 check-unit: ## only unit and contract tests
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory run-unit
@@ -422,7 +439,7 @@ check-cli: ## only tests of the command line
 	$(Q)+$(MAKE) --no-print-directory run-cli
 run-cli: all $(TEST_PROGRAMS) $(LOCALES) $(filter $(B)/%,$(CLI))
 	$(RUN) $(CLI)
-# The programs whose cases are drawn in pairs (SP_DIFF_CASES; in "check" 80 sorts and 200 joins).
+# The programs whose cases are drawn in pairs (SP_DIFF_CASES; in "check" 40 sorts and 200 joins).
 DIFF := $(addprefix $(B)/tests/diff/,test_sortpairs test_diffjoin)
 check-diff: ## 2000 random sorts and joins against reference programs
 	$(Q)scripts/setup check
@@ -459,7 +476,7 @@ run-delay: lib $(addprefix $(B)/bin/,xsort xjoin xindex xgen xtable aiobench) $(
 nightly: ## 1500 random sequences of changes of tables, all kills, mutations (MUTATIONS=1500) and threads
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory run-nightly
-	$(Q)+$(MAKE) --no-print-directory SAN=address run-mutations
+	$(Q)+$(MAKE) --no-print-directory SAN=address run-mutations run-slow
 	$(Q)+$(MAKE) --no-print-directory SAN=thread run-beside
 run-nightly: export SP_TABLE_HISTORIES ?= 1500
 run-nightly: export SP_TABLE_KILLS ?= 1000
@@ -467,14 +484,19 @@ run-nightly: export SP_TEST_FULL := 1
 run-nightly: export SP_TEST_TIMEOUT ?= 14400
 run-nightly: all $(TEST_PROGRAMS) $(LOCALES) $(PY_READY)
 	$(Q)$(RUN_ENV) $(B)/tests/unit/test_table_predict all
-	$(RUN) $(B)/tests/fault/test_peak $(B)/tests/diff/test_diffsort
-	$(RUN) tests/cli/xtable-random.bats tests/fault/xtable.t $(shell grep -l SP_TEST_FULL $(TEST_SCRIPTS))
+	$(Q)$(RUN_ENV) $(B)/tests/unit/test_table_choose 20
+	$(Q)$(RUN_ENV) $(B)/tests/unit/test_table_compare all
+	$(RUN) $(B)/tests/unit/test_table_compare_memory $(B)/tests/fault/test_peak $(B)/tests/diff/test_diffsort
+	$(RUN) tests/fault/xtable.t $(shell grep -l SP_TEST_FULL $(TEST_SCRIPTS))
 # Cells, indexes, schemas and superblocks of tables, with right checksums; texts of schemas, and streams of Arrow.
 MUTATIONS ?= 1500
 MUTATED := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_table_*.c tests/fuzz/fuzz_schema_*.c)))
 run-mutations: $(MUTATED) $(addprefix $(B)/bin/,mmap-cube xindex)
 	$(Q)set -e; for f in $(MUTATED); do $(RUN_ENV) $$f -n $(MUTATIONS) -s random; done
 	$(Q)$(RUN_ENV) tests/cli/mutate_cube.py $(B) $(MUTATIONS)
+.PHONY: run-slow
+run-slow: $(SLOW_UNIT) $(LOCALES)
+	$(RUN) $(SLOW_UNIT)
 # Readers and writers of one table at the same time.
 .PHONY: run-beside
 run-beside: export SP_BESIDE_CHANGES ?= 300

@@ -12,6 +12,8 @@
  * A test that creates threads begins with "#define TAP_THREADS": ThreadSanitizer runs these tests
  * alone.  Any other test ends where it creates a thread.  "#define TAP_THREADS 0" is for a test
  * that only needs them to load a table, and then takes minutes with one: it is left out, too.
+ * "#define TAP_SLOW": it may take more processor time than scripts/run-tests allows, and runs under
+ * AddressSanitizer in make nightly alone.
  */
 #ifndef TAP_H
 #define TAP_H

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Keys that name columns of a header.
+# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Completions of a TAB: in bash on a terminal, in zsh and fish by their own queries.
+# no sanitizer
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # CSV as other programs write it: byte order marks, headers, blank lines.
+# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

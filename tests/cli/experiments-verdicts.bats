@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The rules by which scripts/experiments judges rows of the papers, on measurements written here.
+# no sanitizer
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # judging PAPER SCRIPT...: the functions of these scripts, and an empty table.

@@ -1,7 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # mmap-cube with several threads: the same bytes and messages as with one.
+# SP_TEST_FULL=1: more numbers of threads.
 . "$BATS_TEST_DIRNAME/suite.bash"
+
+full=${SP_TEST_FULL:-}
 
 # 3.4 MB: 88 x 67 x 145 elements of 4 bytes, in tiles that do not divide the sides.
 raw()
@@ -21,7 +24,7 @@ empty()
 	for form in "" --big-endian --order=2,0,1; do
 		empty one
 		"$cube" load --parallel=1 $form one in.raw
-		for threads in 2 3 8 16; do
+		for threads in ${full:+2 8} 3 16; do
 			empty many
 			"$cube" load --parallel=$threads $form many in.raw
 			cmp one many
@@ -36,7 +39,7 @@ empty()
 	raw
 	empty one
 	"$cube" load --parallel=1 one in.raw
-	for threads in 2 16; do
+	for threads in $(few 2 16); do
 		empty many
 		"$cube" load -S 512K --parallel=$threads many in.raw
 		cmp one many
@@ -52,7 +55,7 @@ empty()
 	done
 	run -1 "$cube" check --parallel=1 one
 	expected=$output
-	for threads in 2 3 16; do
+	for threads in ${full:+2} 3 16; do
 		run -1 "$cube" check --parallel=$threads one
 		[ "$output" = "$expected" ]
 	done
@@ -63,7 +66,7 @@ empty()
 	raw
 	empty start
 	"$cube" load --parallel=1 start in.raw
-	for threads in 1 3 16; do
+	for threads in 1 $(few 3 16); do
 		cp start many$threads
 		"$cube" append --parallel=$threads --dim=1 many$threads in.raw
 		cmp many1 many$threads
@@ -85,7 +88,7 @@ lines()
 		sort > expected
 	"$cube" export --format=csv one | grep -v ',0$' | sort > got
 	grep -v ',0$' expected | cmp - got
-	for threads in 2 3 8 16; do
+	for threads in ${full:+2 8} 3 16; do
 		empty many
 		"$cube" load --parallel=$threads many in.csv
 		cmp one many
@@ -97,7 +100,7 @@ lines()
 
 @test "sums of a roll-up do not depend on the number of threads" {
 	lines
-	for threads in 1 2 16; do
+	for threads in 1 ${full:+2} 16; do
 		rm -f many
 		"$cube" create many --dims=9x67x15 --dtype=f32 --mapping=naive
 		"$cube" load --parallel=$threads --rollup=0:10 --rollup=2:10 many in.csv
@@ -109,7 +112,7 @@ lines()
 @test "lines that change a complete cube have the same result with any number of threads" {
 	raw
 	lines
-	for threads in 1 2 16; do
+	for threads in 1 ${full:+2} 16; do
 		empty many
 		"$cube" load --parallel=$threads many in.raw
 		"$cube" load --parallel=$threads many in.csv
@@ -121,7 +124,7 @@ lines()
 @test "the first invalid line is reported, with any number of threads" {
 	lines
 	sed '100,109s/.*/ \t/; 190000s/,/;/; 150000s/^[^,]*/88/' in.csv > bad.csv
-	for threads in 1 2 16; do
+	for threads in 1 ${full:+2} 16; do
 		empty many
 		run -2 "$cube" load --parallel=$threads many bad.csv
 		[[ $output == *"bad.csv: line 150000: coordinate 88 of dimension 0 is not below 88" ]]
@@ -136,7 +139,7 @@ lines()
 @test "a header after many blank lines is skipped, and an unclosed one is refused" {
 	lines
 	yes "" | head -n 400000 > blank
-	for threads in 1 16; do
+	for threads in $(few 1 16); do
 		empty many
 		(cat blank; echo '"x
 y",y,z,value'; cat in.csv; printf '1,2,3,4') > good.csv
@@ -172,7 +175,7 @@ exported()
 		for format in raw npy csv; do
 			rm -f expected
 			exported 1 $format expected $box
-			for threads in 2 3 8 16; do
+			for threads in ${full:+2 8} 3 16; do
 				rm -f got
 				exported $threads $format got $box
 				cmp expected got
@@ -193,7 +196,7 @@ exported()
 	"$cube" load --parallel=16 one in.csv
 	for format in raw csv; do
 		"$cube" export --parallel=1 --format=$format one > expected
-		for threads in 2 16; do
+		for threads in $(few 2 16); do
 			"$cube" export --parallel=$threads --format=$format -o got one
 			cmp expected got
 			rm got
@@ -207,7 +210,7 @@ exported()
 	raw
 	empty one
 	"$cube" load one in.raw
-	for threads in 1 2 16; do
+	for threads in 1 ${full:+2} 16; do
 		for format in raw csv; do
 			run -2 bash -c "'$cube' export --parallel=$threads --format=$format one > /dev/full"
 			[[ $output == *"No space left on device" ]]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The recipes of packaging/ agree with the Makefile.
+# no sanitizer
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 top=${BATS_TEST_DIRNAME%/tests/cli}

@@ -4,27 +4,7 @@
 # SP_TEST_FULL=1: each number of threads, and each byte of a file damaged.
 # no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
-
-setup_file()
-{
-	export LC_ALL=C
-	cd "$BATS_FILE_TMPDIR" || return
-	seq 100000 | awk '{ print ($1 * 7919) % 100003, $1 }' >in
-	sort in >sorted
-	for i in {1..6}; do cat in; done | sort >sorted6
-}
-
-setup()
-{
-	needs gzip zstd lz4 xz
-	begin_test tmp
-	cp "$BATS_FILE_TMPDIR"/{in,sorted} .
-}
-
-teardown()
-{
-	[ -z "$(ls tmp)" ]
-}
+load packed
 
 formats='gzip zstd lz4 xz'
 full=${SP_TEST_FULL:-}
@@ -37,16 +17,6 @@ places()
 		awk -v end="$(stat -c %s "$2")" -v full="$full" 'full || $1 < 16 || $1 >= end - 16 || $1 % 4 == 0'
 }
 
-pack() # FORMAT < BYTES > PACKED
-{
-	"$1" -c
-}
-
-unpack() # FORMAT < PACKED > BYTES
-{
-	"$1" -dc
-}
-
 @test "each format, as said and by its magic number, from a file, a pipe and standard input" {
 	for f in $formats; do
 		pack "$f" <in >p
@@ -54,21 +24,6 @@ unpack() # FORMAT < PACKED > BYTES
 		"$xsort" --decompress="$f" <p | cmp - sorted
 		cat p | "$xsort" --decompress | cmp - sorted
 		"$xsort" --decompress="$f" <(cat p) | cmp - sorted
-	done
-}
-
-@test "any number of threads, in memory and spilled" {
-	for f in gzip xz; do
-		pack "$f" -1 <in >p."$f"
-		cat in in | pack "$f" -0 >q."$f" 2>/dev/null || cat in in | pack "$f" >q."$f"
-	done
-	sort -m sorted sorted >sorted2
-	for n in 1 ${full:+2} 3 8; do
-		"$xsort" --decompress --parallel=$n p.gzip | cmp - sorted
-		"$xsort" --decompress --parallel=$n -S 1M q.gzip -o out
-		cmp out sorted2
-		cat q.gzip | "$xsort" --decompress --parallel=$n -S 1M | cmp - sorted2
-		"$xsort" --decompress --parallel=$n -S 48M q.xz | cmp - sorted2
 	done
 }
 
@@ -212,7 +167,7 @@ as_xz()
 }
 
 @test "xz streams with sizes in their blocks, and padding, are read as xz reads them" {
-	local zeros='head -c 4 /dev/zero' step=$((full ? 1 : 3))
+	local zeros='head -c 4 /dev/zero' step=$((full ? 1 : 5))
 
 	seq 12 | awk '{ print $1 * 17 % 41 }' >small
 	[ -z "${SP_TEST_VARIANT:-}" ] || step=7
@@ -266,47 +221,6 @@ as_xz()
 	gzip -dc part0.gz part1.gz part2.gz | cmp - sorted
 }
 
-@test "the bytes of a result do not depend on the number of threads; programs show its sizes" {
-	cp "$BATS_FILE_TMPDIR/sorted6" big.s
-	for f in $formats; do
-		"$xsort" --compress-output=$f --parallel=1 -o want big.s
-		unpack $f <want | cmp - big.s
-		for n in ${full:+2} 3 ${full:+8} 16; do
-			"$xsort" --compress-output=$f --parallel=$n big.s | cmp - want
-			"$xsort" --decompress --parallel=$n want | cmp - big.s
-			cat want | "$xsort" --decompress --parallel=$n | cmp - big.s
-		done
-		mv want want.$f
-	done
-	frames=$((($(stat -c %s big.s) - 1) / (1 << 20) + 1))
-	[ $frames -gt 5 ]
-	zstd -l want.zstd | grep -E "^ +$frames .*XXH64"
-	lz4 --list want.lz4 | grep -E "^ +$frames "
-	xz --list want.xz | grep -E "^ +$frames .*CRC64"
-	xz --test want.xz
-}
-
-@test "levels: each is unpacked by its program, a higher one is smaller, and threads change no byte" {
-	sort -m sorted sorted sorted >big.s
-	for level in gzip:1 gzip:9 zstd:1 zstd:3 zstd:19 lz4:1 lz4:12 xz:1 xz:9; do
-		f=${level%:*}
-		"$xsort" --compress-output=$level --parallel=1 -o $level big.s
-		unpack $f <$level | cmp - big.s
-		for n in ${full:+2} 3 ${full:+8}; do
-			"$xsort" --compress-output=$level --parallel=$n big.s | cmp - $level
-		done
-		"$xsort" -S 2M --compress-output=$level -o small in
-		unpack $f <small | cmp - sorted
-		"$xsort" -S 2M --decompress $level | cmp - big.s
-	done
-	for pair in gzip:9/gzip:1 zstd:19/zstd:3 zstd:3/zstd:1 lz4:12/lz4:1 xz:9/xz:1; do
-		[ "$(stat -c %s "${pair%/*}")" -lt "$(stat -c %s "${pair#*/}")" ] || [ $pair = zstd:3/zstd:1 ]
-	done
-	"$xsort" --compress-output=zstd:3 big.s | cmp - <("$xsort" --compress-output=zstd big.s)
-	"$xsort" --compress-output=gzip:6 big.s | cmp - <("$xsort" --compress-output=gz big.s)
-	"$xjoin" --compress-output=xz:2 --ordered=1 in in | xz -dc | cmp - <("$xjoin" --ordered=1 in in)
-}
-
 @test "a level that a format does not have is refused" {
 	run -2 "$xsort" --compress-output=zstd:20 in
 	[ "$output" = "xsort: --compress-output='zstd:20': the levels of zstd are 1 to 19" ]
@@ -319,37 +233,6 @@ as_xz()
 	run -2 "$xsort" --compress-output=bzip2:9 -o out in
 	[[ $output == *"invalid argument 'bzip2:9' for '--compress-output'"* ]]
 	[ ! -e out ]
-}
-
-@test "members of other programs: BGZF, frames with and without sizes, members without" {
-	needs python3
-	cp "$BATS_FILE_TMPDIR/sorted6" big.s
-	python3 -c '
-import struct, sys, zlib
-data = sys.stdin.buffer.read()
-for i in list(range(0, len(data), 65280)) + [len(data)]:
-    part = data[i:i + 65280]
-    z = zlib.compressobj(6, zlib.DEFLATED, -15)
-    body = z.compress(part) + z.flush()
-    sys.stdout.buffer.write(struct.pack("<4BI2BH2s2H", 31, 139, 8, 4, 0, 0, 255, 6, b"BC", 2, len(body) + 25)
-        + body + struct.pack("<2I", zlib.crc32(part), len(part)))' <big.s >p.bgzf
-	gzip -dc <p.bgzf | cmp - big.s
-	split -n l/7 big.s part.
-	for part in part.*; do zstd -qc "$part"; done >p.sized
-	for part in part.*; do zstd -qc <"$part"; done >p.zstd
-	for part in part.*; do lz4 -qc --content-size "$part"; lz4 -qc -B4 -BX <"$part"; done >p.lz4
-	for part in part.*; do gzip -1c <"$part"; done >p.gzip
-	{ skippable 5; cat p.sized; skippable 70000; skippable 9; cat p.zstd; skippable 0; } >p.mixed
-	for n in 1 ${full:+3} 16; do
-		for p in p.bgzf p.sized p.zstd p.gzip; do
-			"$xsort" --decompress --parallel=$n $p | cmp - big.s
-			cat $p | "$xsort" --decompress --parallel=$n | cmp - big.s
-			"$xsort" --decompress --parallel=$n -S 12M $p | cmp - big.s
-		done
-		"$xsort" --decompress --parallel=$n p.lz4 | cmp - <(sort -m big.s big.s)
-		"$xsort" --decompress --parallel=$n p.mixed | cmp - <(sort -m big.s big.s)
-	done
-	! command -v pzstd || pzstd -qc big.s | "$xsort" --decompress | cmp - big.s
 }
 
 @test "a result without a suffix that tells its format is refused" {
@@ -369,6 +252,7 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 }
 
 @test "--auto-compression: inputs by their bytes, the output by its suffix, each only if it is so" {
+	head -n 20000 in >few && mv few in && sort in >sorted
 	gzip -c in >p.gz
 	xz -c in >p.xz
 	ln -s "$(realpath "$xsort")" sort
@@ -383,7 +267,7 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 	"$xsort" -o plain p.gz && cmp plain sorted
 	"$xsort" in | cmp - sorted
 	cat p.xz | "$xsort" - | cmp - sorted
-	"$xsort" in p.gz p.xz -m --compress-output=lz4:9 -o a.gz && lz4 -dc a.gz | wc -l | grep -x 300000
+	"$xsort" in p.gz p.xz -m --compress-output=lz4:9 -o a.gz && lz4 -dc a.gz | wc -l | grep -x 60000
 	"$xsort" -c want.xz
 	"$xjoin" --ordered=1 --output=j.xz p.gz in && xz -dc j.xz | cmp - <("$xjoin" --ordered=1 in in)
 	"$xjoin" --csv --header -j a -o 1.b --auto-compression <(printf 'a,b\n1,2\n' | gzip) <(printf 'a\n1\n' | xz) |
@@ -397,7 +281,7 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 	"$xsort" --splitters=2 in | wc -l | grep -x 1
 	run -2 "$xsort" --auto-compression --resume=dir -o r in
 	[[ $output == *"'--auto-compression' and '--resume' are incompatible"* ]]
-	"$xtable" load --csv table p.gz && "$xtable" scan table | wc -l | grep -x 100000
+	"$xtable" load --csv table p.gz && "$xtable" scan table | wc -l | grep -x 20000
 }
 
 @test "a result that cannot be written is an error" {
@@ -415,31 +299,15 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 	[ ! -s err ]
 }
 
-@test "a file that needs more memory than -S is refused" {
-	cat in in in in >big
-	xz -9 -c big >big.xz
-	run -2 "$xsort" -S 1M --decompress big.xz
-	[[ $output == "xsort: big.xz: decompression needs "*" bytes, and -S leaves "*" for it: use -S 260M" ]]
-	"$xsort" -S 260M --decompress big.xz | cmp - <(sort big)
-	zstd --long=27 -q -c <(cat big big) >big.zst
-	run -2 "$xsort" -S 1M --decompress big.zst
-	[[ $output == "xsort: big.zst: decompression needs "*" bytes, and -S leaves "*" for it: use -S 520M" ]]
-	run -2 "$xsort" -S 1M --decompress <(skippable 3; cat big.zst)
-	[[ $output == *": use -S 520M" ]]
-	"$xsort" -S 520M --decompress big.zst | cmp - <(sort big big)
-	run -2 bash -c "zstd --long=31 -q -c <big | '$xsort' --decompress -S 1M"
-	[[ $output == "xsort: -: "*": use -S 8200M" ]]
-	run -1 "$xjoin" -S 1M --decompress big.zst in
-	[[ $output == *": use -S 1100M" ]]
-}
-
 @test "a small file needs no more memory than its contents, whatever window it declares" {
 	local pack size
 	seq 3000 -1 1 >few
 	for pack in "xz -c" "xz -9c" "zstd -qc" "zstd --ultra -22 --long=31 -qc" "lz4 -qc -B7 -BD" "gzip -c"; do
+		cat few | $pack >many 2>err
+		printf 'b\na\n' | $pack >two 2>err
 		for size in 512K 2M; do
-			cat few | $pack 2>err | "$xsort" --decompress -S $size | cmp - <(sort few)
-			printf 'b\na\n' | $pack 2>err | "$xsort" --decompress -S $size | cmp - <(printf 'a\nb\n')
+			cat many | "$xsort" --decompress -S $size | cmp - <(sort few)
+			cat two | "$xsort" --decompress -S $size | cmp - <(printf 'a\nb\n')
 		done
 	done
 	cat few | xz -9c >few.xz
@@ -464,22 +332,6 @@ for i in list(range(0, len(data), 65280)) + [len(data)]:
 	[ -z "$("$xsort" --decompress empty)" ]
 }
 
-@test "xsort -S 2M reads what it wrote with any -S" {
-	for i in {1..8}; do cat in; done | sort >big.s
-	for f in $formats; do
-		"$xsort" -S 40M --compress-output=$f -o out big.s
-		"$xsort" -S 2M --decompress out | cmp - big.s
-	done
-}
-
-# skippable BYTES: a frame that zstd and lz4 skip.
-skippable()
-{
-	printf '\x5e\x2a\x4d\x18'
-	printf '%08x' "$1" | sed 's/\(..\)\(..\)\(..\)\(..\)/\\x\4\\x\3\\x\2\\x\1/' | xargs -0 printf '%b'
-	head -c "$1" /dev/zero
-}
-
 @test "the first frame that is not skipped decides between zstd and lz4" {
 	head -n 1000 in >few && mv few in && sort in >sorted
 	for f in zstd lz4; do
@@ -502,29 +354,6 @@ skippable()
 	printf '%s\n' id,n 1,2 >h.csv
 	{ skippable 3; pack lz4 <h.csv; } >h.lz4
 	[ "$("$xsort" --decompress --csv --header -k n h.lz4)" = "$(<h.csv)" ]
-}
-
-@test "joins: all formats, both sides, any number of threads" {
-	awk '{ print $2, "r" $1 }' in >other
-	sort -k1,1 other >other.s
-	"$xjoin" -S 32M in other --ordered=1 >want
-	[ -s want ]
-	for f in $formats; do
-		pack "$f" <in >p
-		pack "$f" <other >q
-		for n in 1 ${full:+3} 8; do
-			"$xjoin" --decompress --parallel=$n -S 100M --ordered=1 p q | cmp - want
-			cat p | "$xjoin" --decompress="$f" --parallel=$n -S 100M --ordered=1 - q | cmp - want
-		done
-	done
-	gzip -c in >p
-	"$xjoin" --decompress --algorithm=grace -S 2M p other | sort | cmp - <(sort want)
-	"$xjoin" --decompress --compress-output --output=out.zst --ordered=1 p other
-	zstd -dc out.zst | cmp - want
-	"$xjoin" --decompress --algorithm=merge <(gzip -c sorted) other.s | cmp - <(join sorted other.s)
-	"$xjoin" --decompress --limit=5 p <(gzip -c other) --ordered=1 | cmp - <(head -n 5 want)
-	run -1 "$xjoin" --compress-output p other
-	[ "$output" = "xjoin: --compress-output needs a format (gzip, zstd, lz4 or xz), or --output with a name that ends in .gz, .zst, .lz4 or .xz" ]
 }
 
 @test "joins of damaged files fail" {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# scripts/run-tests: how missing programs count, the order of tests, and the list of the slowest.
+# scripts/run-tests: how missing programs count, the order of tests, the list of the slowest, and the limit of
+# processor time.  scripts/room-tests: each room has tests.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 
@@ -9,7 +10,7 @@ setup()
 {
 	top=$BATS_TEST_DIRNAME/../..
 	begin_test
-	unset CI SP_TEST_STRICT SP_TEST_STAGE SP_TEST_TAGS SP_TEST_COUNTS SP_TEST_WRAP
+	unset CI SP_TEST_CPU SP_TEST_STRICT SP_TEST_STAGE SP_TEST_TAGS SP_TEST_COUNTS SP_TEST_WRAP
 	cat >whole.t <<-E
 		#!/usr/bin/env bash
 		. '$top/scripts/needs.bash'
@@ -113,4 +114,41 @@ setup()
 	[[ ${lines[0]} == *c.t* && ${lines[1]} == *slow.bats* && ${lines[2]} == *a.t* ]]
 	SP_TEST_TAGS='!slow' run -0 "$top/scripts/run-tests" a.t b.t c.t slow.bats
 	[[ ${lines[-1]} == "2 passed, 0 failed, 0 skipped" && $output != *slow.bats* ]]
+}
+
+@test "a test that takes too much processor time fails, unless it is tagged slow" {
+	printf '#!/bin/bash\nfor ((n = 0; n < 200000; n++)); do :; done\necho ok\necho 1..1\n' >busy.t
+	printf '#!/bin/sh\nsleep 0.4\necho ok\necho 1..1\n' >waits.t
+	mkdir -p tests/unit build/tests/unit
+	for name in slow "slow one's neighbour"; do cp busy.t "build/tests/unit/$name"; done
+	echo '#define TAP_SLOW' >tests/unit/slow.c
+	echo '#define TAP_SLOWER' >"tests/unit/slow one's neighbour.c"
+	{ cat busy.t && echo '# file_tags=slow'; } >tagged.t
+	chmod +x ./*.t build/tests/unit/*
+	SP_TEST_CPU=0.1 run -1 "$top/scripts/run-tests" busy.t waits.t tagged.t build/tests/unit/*
+	[ "${lines[-1]}" = "5 passed, 2 failed, 0 skipped" ]
+	reason='  not ok - took [0-9.]* seconds of processor time, at most 0.1 are allowed: make it quicker, or tag it slow'
+	[ "$(printf '%s\n' "${lines[@]}" | grep -cx "$reason")" = 2 ]
+	grep -q 'busy.t: 1 passed, 1 failed ([0-9.]* s, CPU [0-9.]* s)' <<<"$output"
+	SP_TEST_CPU=60 run -0 "$top/scripts/run-tests" busy.t
+	run -0 "$top/scripts/run-tests" busy.t
+}
+
+@test "each room of the library has tests, which make check ROOM=NAME runs" {
+	local room lists=$PWD/lists
+
+	mkdir "$lists"
+	cd "$top"
+	for room in lib/*/; do
+		room=${room%/} room=${room#lib/}
+		[ "$room" = include ] || scripts/room-tests "$room" >"$lists/$room"
+		[ "$room" = include ] || [ -s "$lists/$room" ]
+	done
+	cat "$lists"/* | sort -u | xargs ls >/dev/null
+	grep -x tests/unit/test_table_scan.c "$lists/table"
+	grep -x tests/cli/xtable.bats "$lists/table"
+	run -1 grep -E 'xsort|xjoin|cube' "$lists/table"
+	run --separate-stderr scripts/room-tests nosuch
+	[ "$status" -eq 2 ]
+	[ "${stderr:-}" = "room-tests: 'nosuch' is not a room: these are the folders of lib/" ]
 }

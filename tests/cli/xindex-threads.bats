@@ -9,7 +9,7 @@ same_index()
 	local file=$1
 	shift
 	"$xindex" build --parallel=1 "$@" -o one.idx "$file"
-	for threads in 2 3 8 16; do
+	for threads in $(few 2 3 8 16); do
 		"$xindex" build --parallel=$threads "$@" -o many.idx "$file"
 		cmp one.idx many.idx
 		"$xindex" build -S 3M --parallel=$threads "$@" -o many.idx "$file"
@@ -49,7 +49,7 @@ ey",text,rest'; cat in; } > headed
 
 @test "a trace has the requests for CSV that is read in order after a wrong cut" {
 	{ seq -f '%.0f,"text ""1"""' 20000; echo '0,"'; yes 'x,""y""' | head -n 300000; echo '"'; seq -f '%.0f,"last"' 20000; } > odd
-	for threads in 1 16; do
+	for threads in $(few 1 16); do
 		"$xindex" build --csv -k1,1n --parallel=$threads --trace=trace -o odd.idx odd
 		awk '$1 == "R" { bytes += $NF } END { print bytes }' trace | cmp - <(stat -c %s odd)
 	done
@@ -59,7 +59,7 @@ ey",text,rest'; cat in; } > headed
 	"$xgen" lines -n 120000 --words=3 > in
 	sed -i "7000s/^/$(printf 'x%.0s' {1..1200})/; 100000s/^/$(printf 'y%.0s' {1..1300})/" in
 	at=$(head -n 6999 in | wc -c)
-	for threads in 1 2 16; do
+	for threads in $(few 1 2 16); do
 		run -2 "$xindex" build --parallel=$threads -o bad.idx in
 		[[ $output == *"record at byte $at has a key of"* ]]
 		[ ! -e bad.idx ]
@@ -74,7 +74,7 @@ ey",text,rest'; cat in; } > headed
 		cp -p before in
 		printf x | dd of=in bs=1 seek=$at conv=notrunc status=none
 		touch -r before in
-		for threads in 1 2 16; do
+		for threads in $(few 1 2 16); do
 			run -1 "$xindex" check --parallel=$threads in.idx
 			[[ $output == *"has changed, though not its size or time"* ]]
 		done
@@ -91,7 +91,7 @@ ey",text,rest'; cat in; } > headed
 		run -1 "$xindex" check --parallel=1 in.idx
 		expected=$output
 		[[ $output == *"$page"* ]]
-		for threads in 2 3 16; do
+		for threads in $(few 2 3 16); do
 			run -1 "$xindex" check --parallel=$threads in.idx
 			[ "$output" = "$expected" ]
 		done

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # xjoin, except the cases of xjoin-gnu.t, which are compared with GNU join.
+# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 

@@ -25,7 +25,7 @@ checks()
 
 	shift 2
 	zstd -q -f -B65536 "$file" -o packed 2>/dev/null || zstd -q -f "$file" -o packed
-	for n in 1 3 16; do
+	for n in $(few 1 3 16); do
 		way=$((way + 1))
 		for from in file input pipe packed; do
 			way=$((way + 1))
@@ -99,7 +99,7 @@ gnu()
 	run -1 "$xsort" -c -z --parallel=8 bad
 	[ "$output" = "$(sort -c -z bad 2>&1 | sed s/^sort/xsort/)" ]
 	cut -c1-6 sorted >fixed
-	for n in 1 3 16; do
+	for n in $(few 1 3 16); do
 		"$xsort" -c --record-size=7 --parallel=$n fixed
 		{ cat fixed; printf 000000X; cat fixed; } >bad
 		run -1 "$xsort" -c --record-size=7 --parallel=$n bad

@@ -24,7 +24,7 @@ collapses() {
 	repeats 60000 3000 >in
 	sort in | uniq -c >counts
 	sort -u in >once
-	for parallel in 1 2 3 8; do
+	for parallel in $(few 1 2 3 8); do
 		"$xsort" -u -S 1M --parallel=$parallel --stats=stats in | cmp - once
 		[ "$(figure spilled_runs)" = 0 ]
 		collapses $parallel
@@ -44,7 +44,7 @@ collapses() {
 	repeats 60000 20000 >in
 	sort in | uniq -c >counts
 	sort -s -k7,7nr -k1.6,1 -u in >firsts
-	for parallel in 1 2 3; do
+	for parallel in $(few 1 2 3); do
 		for options in --fan-in=2 --merge-policy=eager --run-formation=replacement \
 			--spill-compression=lz4 "--page-size=4K --fan-in=3" --compress-program=gzip; do
 			# shellcheck disable=SC2086 # several options
@@ -71,7 +71,7 @@ collapses() {
 @test "--limit with -u keeps the first records of the first groups" {
 	repeats 60000 20000 >in
 	sort -k7,7n -k1,1 -u in | head -n 50 >want
-	for parallel in 1 2; do
+	for parallel in $(few 1 2); do
 		"$xsort" -k7,7n -k1,1 -u --limit=50 -S 600K --parallel=$parallel in | cmp - want
 		"$xsort" -u --count --limit=50 -S 600K --parallel=$parallel in |
 			cmp - <(sort in | uniq -c | head -n 50)
@@ -93,7 +93,7 @@ collapses() {
 		awk -v n=90000 'BEGIN { printf "%06d", n; while (n--) printf "x"; print "" }'
 	done >in
 	sort -n -u in >want
-	for parallel in 1 2 3 8; do
+	for parallel in $(few 1 2 3 8); do
 		for size in 64K 128K 256K; do
 			"$xsort" -n -u -S 2M --run-size=$size --parallel=$parallel in | cmp - want
 		done
@@ -110,7 +110,7 @@ collapses() {
 	for options in '' -r '-s -r'; do
 		# shellcheck disable=SC2086 # several options
 		{ sort $options in >want; sort $options kinds >want-kinds; sort $options first >want-first; }
-		for parallel in 1 2 3 8; do
+		for parallel in $(few 1 2 3 8); do
 			# shellcheck disable=SC2086
 			"$xsort" $options -S 1M --parallel=$parallel --stats=stats -o out in
 			cmp out want
@@ -165,7 +165,7 @@ collapses() {
 	collapses 2
 	yes "$(head -n 500 in | cut -c1-20 | tr -d '\n')" | head -n 300 >long
 	cat in long in >mixed
-	for parallel in 1 2; do
+	for parallel in $(few 1 2); do
 		"$xsort" -S 1M --parallel=$parallel -o out mixed
 		sort mixed | cmp - out
 		mkdir -p state

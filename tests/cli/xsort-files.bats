@@ -154,7 +154,7 @@ grown()
 	(cat file && tail -1 file) >file.grown
 	: >abc.none
 	: >abc.none.grown
-	for n in 1 2 8; do
+	for n in $(few 1 2 8); do
 		grown file "$xsort" --engine=sync --parallel=$n g
 		grown file "$xsort" --engine=sync --parallel=$n -S 600K g
 		grown file "$xsort" --engine=sync --parallel=$n -m g abc.none

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # --infer-types: keys are compared as their column's values in the first MiB are.
+# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

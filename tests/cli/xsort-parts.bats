@@ -23,7 +23,7 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 @test "parts by the number of threads, and the same result" {
 	keyed >in
 	sort in >want
-	for threads in 1 2 3 8; do
+	for threads in $(few 1 2 3 8); do
 		sorted --parallel=$threads -o out in
 		cmp out want
 		if [ $threads = 1 ]; then whole; elif [ $threads != 8 ]; then ranged; fi
@@ -64,7 +64,7 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	for order in '-s -k1,1' '-s -r -k1,1' '-k2,2' '-k1,1r -k2,2'; do
 		# shellcheck disable=SC2086
 		sort $order in >want
-		for threads in 2 3 8; do
+		for threads in $(few 2 3 8); do
 			# shellcheck disable=SC2086
 			sorted --parallel=$threads $order -o out in
 			cmp out want
@@ -89,7 +89,7 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	head -n 25000 distinct | sort -r | head -n 300 >high
 	for more in /dev/null low all high distinct; do
 		cat distinct $more >in
-		for threads in 2 3 8; do
+		for threads in $(few 2 3 8); do
 			if turn 0 2; then
 				sorted -S 16M --parallel=$threads -u -o out in
 				cmp out want
@@ -128,7 +128,7 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	for more in /dev/null low all high distinct; do
 		cat distinct $more >in
 		sort in | uniq -c >want
-		for threads in 1 2 3 8; do
+		for threads in $(few 1 2 3 8); do
 			if turn 0 2; then
 				sorted -S 16M --parallel=$threads -u --count -o out in
 				cmp out want
@@ -170,7 +170,7 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 
 @test "-u of keys that repeat, and --limit in ranges until there are enough" {
 	keyed >in
-	for threads in 2 3 8; do
+	for threads in $(few 2 3 8); do
 		sorted -S 16M --parallel=$threads -u -k1.1,1.4 -o out in
 		sort -s -u -k1.1,1.4 in | cmp - out
 		ranged
@@ -286,7 +286,7 @@ merged() { "$xsort" -m -S 32M -T tmp --stats=stats "$@"; }
 		: >part.0007
 		# shellcheck disable=SC2086
 		sort -m $order part.* >want
-		for threads in 2 3 8; do
+		for threads in $(few 2 3 8); do
 			if turn 0 2; then
 				# shellcheck disable=SC2086
 				merged --parallel=$threads $order -o out part.*
@@ -321,7 +321,7 @@ merged() { "$xsort" -m -S 32M -T tmp --stats=stats "$@"; }
 		for order in '' '-u' '-r' '-s -k1,1'; do
 			# shellcheck disable=SC2086
 			sort -m $order "${files[@]}" >want
-			for threads in 1 2 3 8; do
+			for threads in $(few 1 2 3 8); do
 				if turn 0 3; then
 					# shellcheck disable=SC2086
 					merged --parallel=$threads $order -o out "${files[@]}"
@@ -344,14 +344,14 @@ merged() { "$xsort" -m -S 32M -T tmp --stats=stats "$@"; }
 @test "a closed pipe, and a device without space" {
 	sorted_files 8
 	local statuses
-	for threads in 1 3 8; do
+	for threads in $(few 1 3 8); do
 		sorted -S 16M --parallel=$threads in | head -c 1000 >one && statuses=("${PIPESTATUS[@]}")
 		[ "${statuses[0]}" = 141 ]
 		merged --parallel=$threads part.* | head -c 1000 >one && statuses=("${PIPESTATUS[@]}")
 		[ "${statuses[0]}" = 141 ]
 	done
 	[ -c /dev/full ] || skip "there is no /dev/full"
-	for threads in 1 3 8; do
+	for threads in $(few 1 3 8); do
 		run -2 bash -c "'$xsort' -S 16M --parallel=$threads -T tmp in >/dev/full"
 		[[ $output == *'No space left on device'* ]]
 		run -2 bash -c "'$xsort' -m --parallel=$threads part.* >/dev/full"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # --resume: a sort continues where it was killed.  tests/fault/resume.t kills it at each call.
-# SP_TEST_FULL=1: also -u without --count from a mark, and whole sorts with each number of threads.
+# SP_TEST_FULL=1: also -u without --count from a mark, whole sorts with each number of threads, and more kills.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -41,12 +41,13 @@ checkpoints()
 	done
 }
 
+# bats test_tags=slow
 @test "killed at random, with other memory and threads: the same result" {
 	local kills=0 tries threads all=(1 2 8)
 	for args in '-s -k1,1n' '-u -n' '-u --count -k2' '--fan-in=3' '--header --csv' '-r --parallel=3'; do
 		# shellcheck disable=SC2086 # words
 		"$xsort" $args in >want
-		for ((tries = 0; tries < 20; tries++)); do
+		for ((tries = 0; tries < (${#SP_TEST_FULL} ? 20 : 8); tries++)); do
 			# shellcheck disable=SC2086
 			timeout --foreground -s KILL 0.0$((RANDOM % 90 + 10)) "$xsort" --resume=d -o out $args \
 				-S $((600 + RANDOM % 1000))K --parallel=$((RANDOM % 3 + 1)) in || kills=$((kills + 1))
@@ -64,6 +65,7 @@ checkpoints()
 	[ $kills -gt 0 ]
 }
 
+# bats test_tags=slow
 @test "killed while many runs are merged in one range: continues from a mark" {
 	needs jq
 	local args pid
@@ -267,9 +269,10 @@ refused() # TEXT: the sort is refused so, and the file victim is as it was
 }
 
 @test "damaged checkpoints are made again" {
-	local file i at
+	local file i at step=1
+	[ -z "${SP_TEST_VARIANT:-}" ] || step=4
 	"$xsort" -k2 in >want
-	for ((i = 0; i < 12; i++)); do
+	for ((i = 0; i < 12; i += step)); do
 		checkpoints $((2000 + i * 900)) -k2 in
 		[ -e d ] || continue
 		for file in d/spindle.runs d/spindle.result d/spindle.journal; do

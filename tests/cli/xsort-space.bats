@@ -114,7 +114,7 @@ setup()
 
 @test "merges reuse the space of runs that several threads have written" {
 	"$xgen" records --bytes=12M >records
-	for parallel in 1 2 4; do
+	for parallel in $(few 1 2 4); do
 		"$xsort" -S 1M --parallel=$parallel --fan-in=4 -T. --stats=s.json -o out records
 		# With a file for each thread, of which none is reused, it is 9 MB.
 		[ "$(jq .spill.recycled_bytes s.json)" -gt 12000000 ]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # --spill-compression: its memory, and equal results.
+# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

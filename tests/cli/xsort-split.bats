@@ -17,7 +17,7 @@ splits()
 
 	shift
 	"$xsort" "$@" in >want
-	for n in 1 2 3 8; do
+	for n in $(few 1 2 3 8); do
 		rm -f part*
 		"$xsort" "$@" --parallel=$n --split="$s" -o part%02d in
 		[ "$(ls part* | wc -l)" -eq $(($(wc -l <"$s") + 1)) ]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # A table t of a number, a value that repeats, and a text; its lines are in t.txt.

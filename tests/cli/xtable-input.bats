@@ -3,6 +3,7 @@
 #
 # Bad input of xtable: one message each, which names the place and the reason; exit status 2; no
 # table appears.
+# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # shellcheck disable=SC2154 # bats sets stderr

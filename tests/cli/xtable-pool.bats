@@ -3,12 +3,18 @@
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # 40,000 records of 15 numbers, in 120 cells of 4 KiB an A-page.
+setup_file()
+{
+	cd "$BATS_FILE_TMPDIR" || return
+	"$xgen" -n 40000 r -o r.txt
+	"$xtable" load r -t'|' r.txt
+}
+
 setup()
 {
 	needs jq
 	begin_test
-	"$xgen" -n 40000 r -o r.txt
-	"$xtable" load r -t'|' r.txt
+	cp "$BATS_FILE_TMPDIR"/r* .
 }
 
 @test "scans and gets give the same records through a pool" {

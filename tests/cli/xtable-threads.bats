@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 #
 # Any number of threads gives the same bytes: tables that are loaded and appended to, from files and
-# pipes, and the output of scans, to files and pipes.
+# pipes, and the output of scans, to files and pipes.  SP_TEST_FULL=1: more numbers of threads.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 types=orderkey:u32,partkey:u32,suppkey:u32,linenumber:u8,quantity:u8,extendedprice:dec32\(2\)
 types+=,discount:dec8\(2\),tax:dec8\(2\),returnflag:char\(1\),linestatus:char\(1\),shipdate:date
 types+=,commitdate:date,receiptdate:date,shipinstruct:dict8,shipmode:dict8,comment:text
-counts=(1 2 3 8 16 64)
+# shellcheck disable=SC2207 # words
+counts=($(few 1 3 16))
+[ -z "${SP_TEST_FULL:-}" ] || counts=(1 2 3 8 16 64)
 
 setup_file()
 {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# no threads
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # A small table in every form: names, a decimal, a date, NULLs, a text.

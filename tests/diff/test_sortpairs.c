@@ -5,7 +5,7 @@
  * are drawn so that every two values occur together within each 200 cases; none of
  * the tuning may change a byte of the result.
  *
- *	SP_DIFF_CASES=n	number of cases (default 80)
+ *	SP_DIFF_CASES=n	number of cases (default 40)
  *	SEED=n		another series (default 1)
  *	CASE=n		this case of the series alone
  *	XSORT=path	the program to be tested
@@ -23,7 +23,7 @@
 #include "tap.h"
 
 #define GROUP 50
-#define CHECK_CASES 80
+#define CHECK_CASES 40
 #define GROUPS_MAX 4096
 #define KEPT 3
 

@@ -274,7 +274,7 @@ requests range READ
 requests check READ
 requests put READ
 requests put WRITE
-[ "$full" ] || every="load merge append put"
+[ "$full" ] || every="load append"
 all "$every" 'on tracks' --mapping multimap --volume sim:atlas10k3-like
 engine=sim
 requests load WRITE

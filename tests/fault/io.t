@@ -7,7 +7,7 @@
 # shellcheck source=tests/fault/lib.bash
 . "$(dirname "$0")/lib.bash"
 full=${SP_TEST_FULL:-}
-few=$((full ? 12 : 4))
+few=$((full ? 12 : 3))
 
 "$xgen" records --seed=5 --bytes=1M -o in || exit 2
 expect want in
@@ -106,7 +106,7 @@ calls()
 		wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
 		run "$@"
 		n=$(tail -n 1 count 2>/dev/null || echo 0)
-		for i in $(steps "${n:-0}" $((few / 2))); do
+		for i in $(steps "${n:-0}" $((full ? 6 : 2))); do
 			wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
 			run "$@"
 			runs=$((runs + 1)) reported=$((reported + (status == 2)))

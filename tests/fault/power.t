@@ -4,7 +4,7 @@
 #
 # The states that a power failure can leave of changed cubes and tables, and of a sort with --resume
 # (tests/fault/powerfail.py).  SP_POWER_STATES=N: at least so many seeded states for each command, by
-# default 15; SP_POWER_SUBSETS=N: all subsets of at most so many changes, by default 4, or 2 of a sort.
+# default 8; SP_POWER_SUBSETS=N: all subsets of at most so many changes, by default 3, or 2 of a sort.
 # SP_TEST_FULL=1: 200, 10 and 4 by default, and each change on each layout.
 
 # shellcheck disable=SC2016 # bash of the driver expands them
@@ -16,7 +16,7 @@ needs python3
 needs_shim
 export cube xsort xtable
 full=${SP_TEST_FULL:-} subsets=${SP_POWER_SUBSETS:-}
-export SP_POWER_STATES=${SP_POWER_STATES:-$((full ? 200 : 15))} SP_POWER_SUBSETS=${subsets:-$((full ? 10 : 4))}
+export SP_POWER_STATES=${SP_POWER_STATES:-$((full ? 200 : 8))} SP_POWER_SUBSETS=${subsets:-$((full ? 10 : 3))}
 
 # power NAME CHECK COMMAND...: in the folder "disk".
 power()

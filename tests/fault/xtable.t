@@ -5,7 +5,7 @@
 # Each allocation, each call for a file and each request of a command that changes a table fails, and
 # each call kills it, one at a time: status 0 and the right records, or 2 with one message; then the
 # table is as it was, or as it was to be, and its index finds the records of the table, or is refused.
-# SP_TABLE_KILLS=N (6): for each command and kind of table N of its calls, spread evenly, kill it; a
+# SP_TABLE_KILLS=N (4): for each command and kind of table N of its calls, spread evenly, kill it; a
 # given N also makes more calls fail.
 
 # shellcheck disable=SC2317 # functions by the name of a command
@@ -21,7 +21,7 @@ awk 'BEGIN { for (i = 0; i < 400; i++) printf "%d,green,%.2f,more%d\n", i, i, i 
 seq 5 97 2900 >keys
 
 # Calls of a command that kill it, and allocations and calls of the others that fail.
-kills=6 allocations=6 calls=9 distance=3 others=('open read pread write pwrite close fsync ftruncate')
+kills=4 allocations=4 calls=5 distance=3 others=('open read pread write pwrite close fsync ftruncate')
 [ -z "${SP_TABLE_KILLS:-}" ] || {
 	kills=$SP_TABLE_KILLS allocations=24 calls=5 distance=99
 	others=(open read pread write pwrite close fsync ftruncate)

@@ -6,6 +6,7 @@
  * Arguments: the number of models, and the first one's seed.  SP_PROBE_CASES=n: the number of
  * serpentines.
  */
+#define TAP_SLOW
 #include <stdarg.h>
 #include <unistd.h>
 #include "dev/geometry.h"

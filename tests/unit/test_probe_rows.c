@@ -3,6 +3,7 @@
  * Drives that are hard to probe: noisy hosts, one surface, a seek curve without a clear
  * plateau.  What is said is right, or said to be unknown.
  */
+#define TAP_SLOW
 #include <unistd.h>
 #include "dev/geometry.h"
 #include "probecase.h"

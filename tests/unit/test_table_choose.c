@@ -7,6 +7,7 @@
  *
  * An argument is the number of random workloads, instead of 20.
  */
+#define TAP_SLOW
 #define TAP_THREADS 0
 #include <fcntl.h>
 #include <math.h>
@@ -26,7 +27,7 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RANDOM 4 /* workloads */
 #else
-#define RANDOM 20
+#define RANDOM 8
 #endif
 #define RUNS 48 /* of a query of few random records, for a mean */
 #define AUTO SP_TABLE_AUTO

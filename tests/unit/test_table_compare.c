@@ -5,6 +5,7 @@
  *
  * With an argument, each layout is scanned on all devices, else on one or two.
  */
+#define TAP_SLOW
 #define TAP_THREADS 0
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "tablecase.h"
 #include "tap.h"
 
-#define RECORDS 1000000
+#define RECORDS 150000
 
 static const char path[] = "compare.tmp";
 

@@ -2,8 +2,11 @@
 /*
  * Comparing layouts while each allocation fails, one at a time: the result is complete, or the
  * error is that memory is short.
+ *
+ *	SP_TEST_FULL=1	three times as many of the later allocations
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <spindle/table.h>
@@ -59,7 +62,7 @@ static bool compare(const char *volume, uint64_t n, bool *right)
 	int rc;
 
 	o.run.volume = volume;
-	o.run.memory_bytes = 64 << 20; /* asking the system for these takes most of the time */
+	o.run.memory_bytes = 64 << 20;
 	o.run.parallel = 2;
 	o.measure = volume;
 	o.queries = queries;
@@ -79,13 +82,14 @@ static bool compare(const char *volume, uint64_t n, bool *right)
 
 static void sweep(const char *volume)
 {
+	const char *full = getenv("SP_TEST_FULL");
 	uint64_t n = 0, step = 1;
 	bool right = true, over = false;
 
 	for (; right && !over; n += step) {
 		over = compare(volume, n, &right);
 		/* What is repeated for each layout fails now and then. */
-		step = n < 60 ? 1 : n / 2;
+		step = n >= 60 ? (full && *full ? n / 2 : 2 * n) : volume ? 3 : 1;
 	}
 	ok(right && n > 400, "%s: %llu allocations", volume ? volume : "no volume",
 	   (unsigned long long)n);

@@ -4,6 +4,7 @@
  * geometry against what the machine takes for the same requests, on all shipped drives without
  * their caches.
  */
+#define TAP_SLOW
 #include <math.h>
 #include <string.h>
 #include <unistd.h>

@@ -7,6 +7,7 @@
  * With an argument all layouts are run on all models, else each layout on a quarter of them, and
  * tables along tracks on one.
  */
+#define TAP_SLOW
 #define TAP_THREADS 0
 #include <math.h>
 #include <stdio.h>
