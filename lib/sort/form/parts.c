@@ -45,7 +45,7 @@ struct worker {
 	uint64_t number;	 /* number of the part or block */
 	struct sp__slot *slot;	 /* being filled; or NULL */
 	uint64_t slot_bytes;	 /* bytes that the slot has taken from the input */
-	uint64_t last;		 /* number of its last part */
+	uint64_t last;		 /* number of its last part or block */
 	uint64_t begun;		 /* slots that begin in its part */
 	uint64_t records, bytes, runs;
 	uint64_t source_bytes; /* from which those bytes have been encoded */
@@ -290,7 +290,6 @@ static int fill_from_part(struct worker *w)
 
 	if (w->slot && w->all->stable && w->number != w->last + 1)
 		rc = end_slot(w);
-	w->last = w->number;
 	while (!rc && (rc = sp__part_read(&w->part, &batch)) == SP_READY)
 		rc = w->all->from->encode ? put_encoded(w, &batch) : put(w, &batch);
 	if (rc >= 0 && w->slot)
@@ -306,6 +305,7 @@ static int fill(struct worker *w)
 
 	w->begun = 0;
 	rc = w->block ? put(w, &w->block->batch) : fill_from_part(w);
+	w->last = w->number;
 	if (rc >= 0 && w == f->workers && f->from->tell)
 		f->from->tell(f->from->arg, f->blocks ? sp__blocks_bytes(f->blocks)
 						      : sp__parts_bytes(f->from->parts));
@@ -420,6 +420,16 @@ static int store_older(struct filling *f)
 	if (rc < 0)
 		*f->forming->sort->env.err = f->workers[0].err;
 	return rc;
+}
+
+/* Slots that are filled later are younger than all of the workers: no two have the same age. */
+static void set_next_age(const struct filling *f)
+{
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < f->n; i++)
+		last = sp__max(last, f->workers[i].last);
+	f->forming->next_age = (last + 1) << AGE_SHIFT;
 }
 
 /* Adds up what the workers have done. */
@@ -565,6 +575,7 @@ int sp__form_parts(struct sp__forming *forming, const struct sp__form_source *so
 		rc = store_older(&f);
 	if (!rc)
 		rc = gather(&f);
+	set_next_age(&f);
 	close_workers(&f);
 	pthread_cond_destroy(&f.changed);
 	pthread_mutex_destroy(&f.lock);
