@@ -453,8 +453,7 @@ int sp__part_read(struct sp__part *part, struct sp_batch *batch)
 	if (rc == SP_READY)
 		part->read += batch->bytes;
 	look_at_turn(part);
-	/* Unless it is in the first part, it can come from a wrong cut. */
-	return rc == SP_EFORMAT && part->csv && part->number ? SP__MISCUT : rc;
+	return rc == SP_EFORMAT ? sp__part_doubt(part, rc) : rc;
 }
 
 void sp__part_close(struct sp__parts *p, struct sp__part *part)

@@ -111,6 +111,14 @@ static inline uint64_t sp__part_at(const struct sp__part *part, const struct sp_
 {
 	return part->read - rest->bytes;
 }
+/*
+ * Returns an error of records of the part, or SP__MISCUT, if it can come from a wrong cut.  Whoever
+ * refuses records of a part must ask.
+ */
+static inline int sp__part_doubt(const struct sp__part *part, int rc)
+{
+	return part->csv && part->number ? SP__MISCUT : rc;
+}
 /* Ends the part of a thread that takes no more; accepts one that is zeroed or closed. */
 void sp__part_close(struct sp__parts *p, struct sp__part *part);
 /*

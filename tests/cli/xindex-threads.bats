@@ -55,6 +55,14 @@ ey",text,rest'; cat in; } > headed
 	done
 }
 
+@test "lines of a text, too long for keys, are no records" {
+	{ printf '1,"'; yes "$(printf 'x%.0s' {1..1300}),b" | head -n 2000; echo '"'; seq -f '%.0f,c' 2 9; } > odd
+	for threads in $(few 1 2 3 8 16); do
+		"$xindex" build --csv -k1,1 --parallel=$threads -o odd.idx odd
+		"$xindex" lookup odd.idx 9 | cmp - <(echo 9,c)
+	done
+}
+
 @test "the first record that is too long for an index is reported, with any number of threads" {
 	"$xgen" lines -n 120000 --words=3 > in
 	sed -i "7000s/^/$(printf 'x%.0s' {1..1200})/; 100000s/^/$(printf 'y%.0s' {1..1300})/" in

@@ -248,6 +248,17 @@ static void check_miscut(void)
 	sp__bytes_release(&got, NULL);
 }
 
+/* What is wrong with a record of CSV can come from a wrong cut, except in the first part. */
+static void check_doubts(void)
+{
+	const struct sp__part first = { .csv = true }, later = { .csv = true, .number = 1 },
+			      line = { .number = 1 };
+
+	ok(sp__part_doubt(&first, -EMSGSIZE) == -EMSGSIZE, "the first part has its errors");
+	ok(sp__part_doubt(&later, -EMSGSIZE) == SP__MISCUT, "those of later ones are doubted");
+	ok(sp__part_doubt(&line, -EMSGSIZE) == -EMSGSIZE, "but not those of lines");
+}
+
 static void check_faults(void)
 {
 	const char *const in[] = { "a" }, *const part[] = { "p" }, *const quoted[] = { "q" };
@@ -316,6 +327,7 @@ int main(void)
 	check_formats();
 	check_headers();
 	check_miscut();
+	check_doubts();
 	check_faults();
 	check_refused();
 	check_nothing();

@@ -255,6 +255,8 @@ static int put_encoded(struct worker *w, struct sp_batch *batch)
 	w->source_bytes += batch->bytes;
 	while (!rc && batch->bytes) {
 		rc = from->encode(from->arg, number, &w->part, batch, &records);
+		if (rc && rc != -ENOMEM)
+			return sp__part_doubt(&w->part, rc);
 		if (!rc)
 			rc = put(w, &records);
 	}
