@@ -392,6 +392,7 @@ RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}
 	VDISK="$${VDISK:-$(abspath $(B))/bin/vdisk}" \
 	AIOBENCH="$${AIOBENCH:-$(abspath $(B))/bin/aiobench}" \
 	MMAP_CUBE="$${MMAP_CUBE:-$(abspath $(B))/bin/mmap-cube}" \
+	XGROUP="$${XGROUP:-$(abspath $(B))/bin/xgroup}" \
 	XINDEX="$${XINDEX:-$(abspath $(B))/bin/xindex}" \
 	XTABLE="$${XTABLE:-$(abspath $(B))/bin/xtable}" \
 	DBMBENCH="$${DBMBENCH:-$(abspath $(B))/bin/dbmbench}" \
@@ -468,7 +469,7 @@ run-delay: export SP_DELAY_SEEDS := $(SEEDS)
 run-delay: export SP_TEST_TIMEOUT := 3600
 # Delays are sleeps, which leave the processors idle.
 run-delay: export SP_TEST_JOBS ?= 8
-run-delay: lib $(addprefix $(B)/bin/,xsort xjoin xindex xgen xtable aiobench) $(LOCALES) $(B)/tests/unit/test_flow_hash
+run-delay: lib $(addprefix $(B)/bin/,xsort xjoin xgroup xindex xgen xtable aiobench) $(LOCALES) $(B)/tests/unit/test_flow_hash
 	$(RUN) $(DELAY_TESTS)
 
 # Long runs of tests of tables: the numbers are those of sequences of changes, and of calls that are killed.

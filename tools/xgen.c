@@ -23,7 +23,7 @@ static const char about[] =
 
 static const char notes[] =
 	"KIND is lines, records, runs, or one of the tables lineitem, orders, partsupp,\n"
-	"supplier, customer, part, r, t1, t2.\n"
+	"supplier, customer, part, r, t1, t2, g1.\n"
 	"SIZE may have a suffix of K, M, G, T (powers of 1024).\n"
 	"\n"
 	"Examples:\n"
@@ -31,7 +31,8 @@ static const char notes[] =
 	"  xgen lines -n 1000000 --order nearly --nearly 0.05\n"
 	"  xgen runs -n 800000 --runs 15 --alpha 0.6\n"
 	"  xgen lineitem --scale 0.1 --shuffle -o lineitem.tbl\n"
-	"  xgen t1 --record-size 200 -o t1\n";
+	"  xgen t1 --record-size 200 -o t1\n"
+	"  xgen g1 -n 10000000 --groups 100 --missing 5 > G1_1e7_1e2_5_0.csv\n";
 
 /* Options that apply to some kinds of data only; the others refuse them. */
 enum special {
@@ -47,6 +48,8 @@ enum special {
 	RECORD_SIZE,
 	SCALE,
 	SHUFFLE,
+	GROUPS,
+	MISSING,
 	SPECIALS
 };
 
@@ -58,7 +61,8 @@ static const unsigned int kinds[SPECIALS] = {
 	[BINARY] = KIND(RECORDS) | KIND(R),
 	[ALPHA... SORTED] = KIND(RUNS),
 	[RECORD_SIZE] = KIND(RUNS) | KIND(T1) | KIND(T2),
-	[SCALE... SHUFFLE] = ~(KIND(LINES) | KIND(RECORDS) | KIND(RUNS) | KIND(R)),
+	[SCALE... SHUFFLE] = ~(KIND(LINES) | KIND(RECORDS) | KIND(RUNS) | KIND(R) | KIND(G1)),
+	[GROUPS... MISSING] = KIND(G1),
 };
 
 struct config {
@@ -82,9 +86,9 @@ static const unsigned int orders[SPECIALS] = {
 
 static const struct setting settings[] = {
 	{ .doc = "Size:" },
-	{ "records", "COUNT", "write COUNT records; of tables except r, at most", TO(gen.records),
-	  .number = { 0, UINT64_MAX }, .given = offsetof(struct config, records_given),
-	  .letter = 'n' },
+	{ "records", "COUNT", "write COUNT records; of tables except r, g1, at most",
+	  TO(gen.records), .number = { 0, UINT64_MAX },
+	  .given = offsetof(struct config, records_given), .letter = 'n' },
 	{ "bytes", "SIZE", "stop after the record that reaches SIZE bytes", TO(gen.bytes),
 	  .whole = size_option, .given = offsetof(struct config, bytes_given) },
 	{ .doc = "Keys of lines and records:" },
@@ -109,11 +113,16 @@ static const struct setting settings[] = {
 	{ .doc = "Runs, t1, t2:" },
 	{ "record-size", "SIZE", "bytes of a record (runs: 64; t1, t2: 100)", TO(gen.record_bytes),
 	  .whole = record_size_option, SPECIAL(RECORD_SIZE) },
-	{ .doc = "Tables but r:" },
+	{ .doc = "Tables but r and g1:" },
 	{ "scale", "SF", "scale factor; 1: 6 million lineitems, 150000 t2 (1)", TO(gen.scale),
 	  .real = { 0, 100000 }, SPECIAL(SCALE) },
 	{ "shuffle", NULL, "rows in random order instead of key order", TO(gen.shuffle),
 	  SPECIAL(SHUFFLE) },
+	{ .doc = "g1:" },
+	{ "groups", "K", "values of id1, id2, id4, id5; of id3, id6: COUNT / K (100)",
+	  TO(gen.groups), .number = { 0, UINT64_MAX }, SPECIAL(GROUPS) },
+	{ "missing", "PERCENT", "missing values in each column, 0 to 99 (0)", TO(gen.missing),
+	  .number = { 0, UINT32_MAX }, SPECIAL(MISSING) },
 	{ .doc = "All kinds:" },
 	{ "seed", "N", "seed of the data (1)", TO(gen.seed), .number = { 0, UINT64_MAX } },
 	OUTPUT_SETTING(struct config, output, 0),

@@ -41,7 +41,7 @@ static int check(const struct sp_gen_opts *o, struct sp_errinfo *err)
 {
 	int rc;
 
-	if ((unsigned int)o->kind > SP_GEN_T2)
+	if ((unsigned int)o->kind > SP_GEN_G1)
 		return bad(err, "unknown kind of data");
 	if ((unsigned int)o->order > SP_GEN_NEARLY)
 		return bad(err, "unknown order of keys");
@@ -75,6 +75,8 @@ static int init(struct sp_gen *g, struct sp_errinfo *err)
 	case SP_GEN_T1:
 	case SP_GEN_T2:
 		return sp__gen_dbm(g, err);
+	case SP_GEN_G1:
+		return sp__gen_g1(g, err);
 	default:
 		return sp__gen_table(g, err);
 	}
@@ -142,7 +144,8 @@ SP__ENUM_TABLE(sp_gen_kind, { "lines", SP_GEN_LINES }, { "records", SP_GEN_RECOR
 	       { "runs", SP_GEN_RUNS }, { "lineitem", SP_GEN_LINEITEM },
 	       { "orders", SP_GEN_ORDERS }, { "partsupp", SP_GEN_PARTSUPP },
 	       { "supplier", SP_GEN_SUPPLIER }, { "customer", SP_GEN_CUSTOMER },
-	       { "part", SP_GEN_PART }, { "r", SP_GEN_R }, { "t1", SP_GEN_T1 }, { "t2", SP_GEN_T2 })
+	       { "part", SP_GEN_PART }, { "r", SP_GEN_R }, { "t1", SP_GEN_T1 }, { "t2", SP_GEN_T2 },
+	       { "g1", SP_GEN_G1 })
 
 SP__ENUM_TABLE(sp_gen_order, { "uniform", SP_GEN_UNIFORM }, { "zipf", SP_GEN_ZIPF },
 	       { "few", SP_GEN_FEW }, { "sorted", SP_GEN_SORTED }, { "reverse", SP_GEN_REVERSE },

@@ -70,3 +70,4 @@ int sp__gen_runs(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_table(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_dbm(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_reals(struct sp_gen *g, struct sp_errinfo *err);
+int sp__gen_g1(struct sp_gen *g, struct sp_errinfo *err);

@@ -131,6 +131,44 @@ void sp__report_io_config(struct sp__doc config, const struct sp_run_opts *run)
 		     run->decompress == SP_PACKED_AUTO ? "auto" : sp_packed_name(run->decompress));
 }
 
+static const struct sp_report_field group_fields[] = {
+	MEMBER(group_stats, COUNT, records, "records read, without the headers"),
+	MEMBER(group_stats, COUNT, input_bytes, "bytes of these records"),
+	MEMBER(group_stats, COUNT, groups, "groups"),
+	MEMBER(group_stats, COUNT, output_records, "rows written, without the header"),
+	MEMBER(group_stats, COUNT, output_bytes, "bytes written"),
+	MEMBER(group_stats, COUNT, skipped, "records left out by --skip-invalid"),
+	MEMBER(group_stats, COUNT, blank_lines, "blank lines left out"),
+	MEMBER(group_stats, COUNT, partials,
+	       "partial totals that the tables of the threads gave to the sort"),
+	MEMBER(group_stats, COUNT, tables_emptied, "times that a full table did so"),
+	MEMBER(group_stats, COUNT, spilled_runs, "runs of partial totals in temporary space"),
+	MEMBER(group_stats, COUNT, threads, "threads that read the inputs, at most"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__group_document[] = {
+	GROUP("result", OBJECT, group_fields, "results of the command"),
+	LATER("result.elapsed_s", REAL, "duration of the command"),
+	GROUP("phases", LIST, sp__phase_fields, "phases in the order of the work"),
+	INCLUDE(sp__used_fields),
+	{ 0 },
+};
+
+struct sp_report *sp_report_group(const struct sp_group_stats *stats)
+{
+	static const char *const phases[SP_GROUP_PHASES] = {
+		[SP_GROUP_READ] = "read", [SP_GROUP_COMBINE] = "combine"
+	};
+	struct sp__doc doc = sp__report_new(SP__DOC_GROUP), result = sp__doc_object(doc, "result");
+
+	sp__doc_fields(result, group_fields, stats);
+	sp__doc_real(result, "elapsed_s", stats->run.elapsed_s);
+	sp__report_phases(doc, phases, SP_GROUP_PHASES, stats->phase_elapsed_s, NULL);
+	sp__report_used(doc, &stats->run);
+	return sp__report_done(doc);
+}
+
 static const struct sp_report_field index_fields[] = {
 	MEMBER(index_stats, COUNT, keys,
 	       "keys looked up; of an index that was built or checked, its different keys"),

@@ -13,7 +13,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 [ ! -e "$build/python/.done" ] || export PYTHONPATH=$build/python
-for tool in xsort xjoin xindex xtable xgen mmap-cube aiobench blockseq diskprobe vdisk; do
+for tool in xsort xgroup xjoin xindex xtable xgen mmap-cube aiobench blockseq diskprobe vdisk; do
 	variable=${tool^^}
 	ln -s "$(realpath "$(eval echo "\${${variable//-/_}:-$build/bin/$tool}")")" "$work/$tool"
 done

@@ -23,6 +23,7 @@ dbmbench=${DBMBENCH:-$bin/dbmbench}
 diskprobe=${DISKPROBE:-$bin/diskprobe}
 vdisk=${VDISK:-$bin/vdisk}
 xgen=${XGEN:-$bin/xgen}
+xgroup=${XGROUP:-$bin/xgroup}
 xindex=${XINDEX:-$bin/xindex}
 xjoin=${XJOIN:-$bin/xjoin}
 xsort=${XSORT:-$bin/xsort}

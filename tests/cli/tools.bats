@@ -294,7 +294,7 @@ option_tables()
 
 # Options with a standard stream as -, as --output=FILE is everywhere; tests below use each.
 standard=' aiobench:fio-job diskprobe:geometry mmap-cube:from mmap-cube:geometry
-	mmap-cube:workload xindex:keys xjoin:geometry
+	mmap-cube:workload xgroup:geometry xindex:keys xjoin:geometry
 	xsort:files0-from xsort:geometry xsort:random-source xsort:split xtable:from
 	xtable:geometry xtable:keys xtable:schema xtable:workload '
 
@@ -407,6 +407,8 @@ standard=' aiobench:fio-job diskprobe:geometry mmap-cube:from mmap-cube:geometry
 	echo '{}' >r
 	run -2 "$bin/xsort" --geometry=- in <r
 	[[ $output = 'xsort: /dev/stdin: '* ]]
+	run -2 "$bin/xgroup" --geometry=- in <r
+	[[ $output = 'xgroup: /dev/stdin: '* ]]
 	run -1 "$bin/xjoin" --geometry=- in in <r
 	[[ $output = 'xjoin: /dev/stdin: '* ]]
 	run -2 "$bin/diskprobe" --geometry=- tracks 1 <r

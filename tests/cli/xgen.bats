@@ -104,6 +104,31 @@
 	[ "$("$xgen" t2 --scale=0.000001 | wc -l)" = 1 ]
 }
 
+@test "g1: the columns have as many values as groups, and lose a share of them" {
+	run -0 "$xgen" g1 -n 0
+	[ -z "$output" ]
+	"$xgen" g1 -n 20000 --groups=40 > all
+	"$xgen" g1 -n 20000 --groups=40 --missing=5 > some
+	[ "$(head -n 1 some)" = id1,id2,id3,id4,id5,id6,v1,v2,v3 ]
+	counts='NR > 1 { for (i = 1; i <= 9; i++) if ($i == "") none[i]++; else if (!seen[i, $i]++) n[i]++ }
+		END { for (i = 1; i <= 8; i++) printf "%d ", n[i]
+		print NR - 1, (none[1] > 0), none[7] + 0, none[8] + 0, none[9] + 0 }'
+	[ "$(awk -F, "$counts" all)" = "40 40 500 40 40 500 5 15 20000 0 0 0 0" ]
+	[ "$(awk -F, "$counts" some)" = "38 38 475 38 38 475 5 15 20000 1 1000 1000 1000" ]
+	# The remaining values are those of the complete table.
+	paste -d, all some | awk -F, '{ for (i = 1; i <= 9; i++) if ($(i + 9) != "" && $(i + 9) != $i) exit 1 }'
+	[ "$("$xgen" g1 --bytes=1K | wc -l)" -lt 30 ]
+}
+
+@test "g1: xsort makes the ordered variant, with missing values first" {
+	"$xgen" g1 -n 5000 --groups=1001 --missing=5 > g1
+	LC_ALL=C "$xsort" --csv --header -k id1 -k id2 -k id3 -k id4:n -k id5:n -k id6:n g1 > ordered
+	[ "$(head -n 1 ordered)" = "$(head -n 1 g1)" ]
+	cmp <(tail -n +2 ordered) \
+		<(tail -n +2 g1 | LC_ALL=C sort -t, -k1,1 -k2,2 -k3,3 -k4,4n -k5,5n -k6,6n)
+	[[ $(sed -n 2p ordered) == ,* ]]
+}
+
 @test "-o makes the file, and leaves an old one alone until it is complete" {
 	"$xgen" part --scale 0.01 -o out
 	"$xgen" part --scale 0.01 | cmp - out
@@ -195,4 +220,10 @@
 	[[ $output == "xgen: --binary does not apply to part"* ]]
 	run -2 "$xgen" r --scale 2
 	[[ $output == "xgen: --scale does not apply to r"* ]]
+	run -2 "$xgen" g1 -n 99
+	[ "$output" = "xgen: g1: the number of groups must be from 1 to the number of rows" ]
+	run -2 "$xgen" g1 --missing 100
+	[ "$output" = "xgen: g1: the percentage of missing values must be from 0 to 99" ]
+	run -2 "$xgen" g1 --shuffle
+	run -2 "$xgen" part --missing 5
 }

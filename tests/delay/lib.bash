@@ -20,6 +20,8 @@ xjoin=$(realpath "${XJOIN:-$build/bin/xjoin}") aiobench=$(realpath "${AIOBENCH:-
 # shellcheck disable=SC2034
 xindex=$(realpath "${XINDEX:-$build/bin/xindex}") xtable=$(realpath "${XTABLE:-$build/bin/xtable}")
 xgen=$(realpath "${XGEN:-$build/bin/xgen}")
+# shellcheck disable=SC2034
+xgroup=$(realpath "${XGROUP:-$build/bin/xgroup}")
 first=${1:-1}
 last=${2:-$((first + ${SP_DELAY_SEEDS:-20} - 1))}
 # shellcheck disable=SC2034

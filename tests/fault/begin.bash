@@ -11,6 +11,7 @@
 build=$(realpath "${SP_BUILD:-$PWD/build}")
 shim=$build/tests/shim/failcall.so
 xgen=$(realpath "${XGEN:-$build/bin/xgen}")
+xgroup=$(realpath "${XGROUP:-$build/bin/xgroup}")
 xindex=$(realpath "${XINDEX:-$build/bin/xindex}")
 xjoin=$(realpath "${XJOIN:-$build/bin/xjoin}")
 xtable=$(realpath "${XTABLE:-$build/bin/xtable}")

@@ -44,7 +44,7 @@ static struct sp_gen_opts of(enum sp_gen_kind kind)
 
 	o.kind = kind;
 	o.scale = 0.01;
-	if (kind <= SP_GEN_RUNS || kind == SP_GEN_R)
+	if (kind <= SP_GEN_RUNS || kind == SP_GEN_R || kind == SP_GEN_G1)
 		o.records = 10000;
 	return o;
 }

@@ -2,10 +2,11 @@
 /*
  * Generates deterministic test data.  One specification and one seed give identical bytes on every
  * machine.  Memory does not grow with the data, shuffled tables included.  The tables LINEITEM to
- * PART have the shape of TPC-H; they are not TPC-H.  T1 and T2 are the tables of DBmbench.
+ * PART have the shape of TPC-H; they are not TPC-H.  T1 and T2 are the tables of DBmbench, G1 is
+ * the table of group by of db-benchmark.
  *
  * Source: Zhang & Larson 1998, section 5 (temporally skewed runs); Shao 2008, chapter 3
- * (DBmbench).
+ * (DBmbench); h2oai/db-benchmark, groupby-datagen.R (G1).
  *
  * Thread rule: a generator belongs to one thread.
  */
@@ -30,6 +31,7 @@ enum sp_gen_kind {
 	SP_GEN_R,  /* 15 f64, uniform in [0, 1) with 53 random bits each */
 	SP_GEN_T1, /* a1|a2|a3|padding, 1 to 7 rows for each row of T2 of this seed and scale */
 	SP_GEN_T2, /* a1|a2|a3|padding, a1 unique from 1 */
+	SP_GEN_G1, /* CSV with a header: id1 to id6, v1 to v3; group by of db-benchmark */
 };
 
 /* Distributions of the keys of lines (whole lines) and records (10 bytes). */
@@ -48,7 +50,8 @@ enum sp_gen_order {
 struct sp_gen_opts {
 	enum sp_gen_kind kind;
 	uint64_t seed;
-	uint64_t records;	 /* maximum; 0: bytes decides; tables: 0: all; R: 0: 8 million */
+	/* Maximum; 0: bytes decides; tables: 0: all; R: 0: 8 million; G1: 0: 10 million. */
+	uint64_t records;
 	uint64_t bytes;		 /* end after the record that reaches it; 0: records decides */
 	uint32_t words;		 /* LINES: words of a line, at most 1024; 0: varying */
 	bool binary;		 /* RECORDS, R: binary instead of text */
@@ -62,13 +65,18 @@ struct sp_gen_opts {
 	/* RUNS: bytes of a record with newline, 12 to 32768; 0: 64.  T1, T2: 12 for a1, a2 and a3,
 	 * and the bytes of padding, 13 to 32768; 0: 100. */
 	size_t record_bytes;
-	double scale; /* tables but R: scale factor; 1: 6 million lineitems, 150000 rows of T2 */
-	bool shuffle; /* tables but R: rows in random order instead of key order */
+	/* G1: number of values of id1, id2, id4 and id5; id3 and id6 have records / groups. */
+	uint64_t groups;
+	uint32_t missing; /* G1: percentage of missing values, 0 to 99 */
+	/* Tables but R and G1: scale factor; 1: 6 million lineitems, 150000 rows of T2. */
+	double scale;
+	bool shuffle; /* tables but R and G1: rows in random order instead of key order */
 };
 
 #define SP_GEN_OPTS_INIT                                                                           \
 	{                                                                                          \
-		.seed = 1, .theta = 1.0, .nearly = 0.01, .alpha = 1.0, .runs = 15, .scale = 1.0    \
+		.seed = 1, .theta = 1.0, .nearly = 0.01, .alpha = 1.0, .runs = 15, .groups = 100,  \
+		.scale = 1.0                                                                       \
 	}
 
 /*

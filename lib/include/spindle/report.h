@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <spindle/cube.h>
 #include <spindle/dbm.h>
+#include <spindle/group.h>
 #include <spindle/index.h>
 #include <spindle/join.h>
 #include <spindle/policy.h>
@@ -148,6 +149,12 @@ SP_API struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan);
  */
 SP_API struct sp_report *sp_report_cube(const struct sp_cube_info *info,
 					const struct sp_cube_stats *stats);
+
+/*
+ * Makes a document of schema spindle.group/1.
+ * Returns the report, or NULL if memory is short.
+ */
+SP_API struct sp_report *sp_report_group(const struct sp_group_stats *stats);
 
 /*
  * Makes a document of schema spindle.index/1 of a command on an index.

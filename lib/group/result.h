@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes the result of sorted partial records: combines those of each group, and writes a row.
+ *
+ * Rows come in the order of the keys.  For another order they are records of a second sort.
+ *
+ * Thread rule: one thread.
+ */
+#pragma once
+
+#include "group/worker.h"
+#include "sort/result.h"
+#include "sort/sort.h"
+
+/* The values of a list of the open group that have passed. */
+struct sp__group_list {
+	const struct sp__group_argument *argument;
+	unsigned keep; /* SP__KEEP_NUMBERS, _WORDS or _ROWS */
+	uint64_t passed, distinct;
+	struct sp__bytes last; /* the value, with its escapes, that passed last, ... */
+	uint64_t times;	       /* ... this often */
+	uint64_t most;	       /* times of the most frequent one, ... */
+	struct sp__bytes mode; /* ... this one */
+	struct sp__bytes joined;
+};
+
+/* The numbers at a rank and the one behind it. */
+struct sp__group_rank {
+	uint64_t rank;
+	uint64_t part; /* of the distance between them, in 1 / whole */
+	struct sp__amount low, high;
+};
+
+struct sp__group_results {
+	const struct sp__group_input *in;
+	const struct sp__group_spec *spec;
+	struct sp__group_order order;
+	bool limited; /* to so many rows: */
+	uint64_t top;
+	struct sp_errinfo *err;
+	struct sp__sorter *sorter;     /* of rows in another order; or NULL */
+	struct sp__sort_result *write; /* where rows go otherwise */
+	/* Internal: */
+	struct sp__group_arena arena;
+	uint32_t at;		 /* the open group; 0: none */
+	struct sp__bytes prefix; /* its key */
+	struct sp__bytes text;	 /* a value without escapes */
+	struct sp__bytes row, out;
+	struct sp__bytes ordered; /* the value of the row in order.column */
+	struct sp__bytes code;
+	struct sp__group_list *lists;
+	struct sp__group_rank *ranks; /* of each aggregate */
+	uint64_t groups, rows, bytes;
+	uint64_t records; /* of all groups */
+};
+
+/* Returns the part of the open group at this offset. */
+static inline void *sp__group_result_part(const struct sp__group_results *r, uint32_t offset)
+{
+	return sp__group_part(&r->arena, r->at, offset);
+}
+
+/* Returns 0 or -ENOMEM; close() is for both. */
+SP_MUST_CHECK int sp__group_results_open(struct sp__group_results *r);
+void sp__group_results_close(struct sp__group_results *r);
+/* Writes the names of the columns. */
+SP_MUST_CHECK int sp__group_results_header(struct sp__group_results *r);
+/* Takes sorted partial records.  Returns 0; SP_END: there are enough rows; or an error. */
+SP_MUST_CHECK int sp__group_results_take(struct sp__group_results *r,
+					 const struct sp_batch *partial);
+/* Ends the last group; without keys there is one even of no records. */
+SP_MUST_CHECK int sp__group_results_end(struct sp__group_results *r);
+/* Writes sorted rows.  Returns as take(). */
+SP_MUST_CHECK int sp__group_results_rows(struct sp__group_results *r,
+					 const struct sp_batch *sorted);
+/* row.c: writes the row of the open group, or gives it to the sort of rows.  Returns as take(). */
+SP_MUST_CHECK int sp__group_row_write(struct sp__group_results *r);
+/* Writes what is left of the output. */
+SP_MUST_CHECK int sp__group_results_flush(struct sp__group_results *r);

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes the row of a group, and puts rows in another order than that of the keys (result.h).
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/floats.h"
+#include "base/minmax.h"
+#include "base/put.h"
+#include "group/result.h"
+
+#define OUT_BYTES ((size_t)64 << 10)
+#define AVG_PLACES 6
+#define NO_VALUE "-" /* where fields are separated by blanks */
+
+static int no_memory(struct sp__group_results *r)
+{
+	return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+/* Rows. */
+
+int sp__group_results_flush(struct sp__group_results *r)
+{
+	const struct sp_batch batch = { r->out.data, r->out.bytes };
+	int rc = batch.bytes ? sp__result_put(r->write, &batch) : 0;
+
+	r->bytes += r->out.bytes;
+	r->out.bytes = 0;
+	return rc;
+}
+
+/* Writes a row.  Returns 0; SP_END if there are enough; or an error. */
+static int put_row(struct sp__group_results *r, const char *row, size_t bytes)
+{
+	const char eol = r->in->format.kind == SP_REC_LINE ? r->in->format.eol : '\n';
+
+	if (r->limited && r->rows == r->top)
+		return SP_END;
+	r->rows++;
+	if (sp__bytes_append(&r->out, row, bytes, NULL) || sp__bytes_append(&r->out, &eol, 1, NULL))
+		return no_memory(r);
+	return r->out.bytes >= OUT_BYTES ? sp__group_results_flush(r) : 0;
+}
+
+/* What a value of the result is, in its order. */
+enum { ORDER_NONE = SP__TAG_GROUP, ORDER_NUMBER, ORDER_TEXT };
+
+/* Appends the value by which the row is ordered. */
+static int put_value_code(struct sp__bytes *code, const char *p, size_t n)
+{
+	unsigned char number[SP__AMOUNT_CODE];
+	struct sp__amount x;
+	char kind = ORDER_TEXT;
+
+	if (!n) {
+		kind = ORDER_NONE;
+	} else if (sp__amount_parse(p, n, &x)) {
+		kind = ORDER_NUMBER;
+		n = sp__amount_encode(&x, number);
+		p = (const char *)number;
+	}
+	return sp__bytes_append(code, &kind, 1, NULL) ? -ENOMEM : sp__code_put_part(code, p, n);
+}
+
+static int put_position(struct sp__bytes *code, uint64_t position)
+{
+	char bytes[SP__CODE_POSITION];
+
+	sp__code_position(bytes, position);
+	return sp__code_put_part(code, bytes, sizeof(bytes));
+}
+
+/* Gives the row to the sort of rows. */
+static int sort_row(struct sp__group_results *r)
+{
+	struct sp__bytes *code = &r->code;
+	char *to;
+	int rc;
+
+	code->bytes = 0;
+	if (!r->order.first)
+		rc = put_value_code(code, r->ordered.data, r->ordered.bytes);
+	else
+		rc = put_position(code, *(uint64_t *)sp__group_result_part(r, r->spec->position));
+	if (!rc && r->order.reverse) {
+		rc = sp__bytes_set(&r->text, code->data, code->bytes, NULL);
+		code->bytes = 0;
+		rc = rc ? rc : sp__code_put_descending(code, &r->text);
+	}
+	/* Equal values stay in the order of the keys. */
+	rc = rc ? rc : put_position(code, r->groups);
+	if (rc)
+		return no_memory(r);
+	to = sp__sorter_space(r->sorter, code->bytes + 2 * r->row.bytes + 1);
+	if (!to)
+		return -ENOMEM;
+	memcpy(to, code->data, code->bytes);
+	*sp__code_escape(to + code->bytes, r->row.data, r->row.bytes) = SP__CODE_NUL;
+	return sp__sorter_add(r->sorter, strlen(to) + 1);
+}
+
+int sp__group_results_rows(struct sp__group_results *r, const struct sp_batch *sorted)
+{
+	const char *at = sorted->data, *end = at + sorted->bytes;
+	/* The parts of the order: a value, or a position, and the number of the group. */
+	const unsigned parts = 2;
+	int rc = 0;
+
+	for (const char *stop; !rc && at < end; at = stop + 1) {
+		stop = memchr(at, SP__CODE_NUL, (size_t)(end - at));
+		for (unsigned i = 0; i < parts; i++)
+			at = (const char *)memchr(at, SP__CODE_END, (size_t)(stop - at)) + 1;
+		if (sp__bytes_reserve(&r->text, (size_t)(stop - at), NULL))
+			return no_memory(r);
+		rc = put_row(r, r->text.data,
+			     (size_t)(sp__code_unescape(r->text.data, at, (size_t)(stop - at)) -
+				      r->text.data));
+	}
+	return rc;
+}
+
+/* Fields of a row. */
+
+/* Appends a field, in quotes if it needs them. */
+static int put_field(struct sp__group_results *r, uint32_t number, const char *p, size_t n)
+{
+	const struct sp__cut *cut = &r->in->cut;
+	struct sp__bytes *row = &r->row;
+	const bool only = r->spec->nkeys + r->spec->naggregates == 1;
+
+	if (!n && cut->kind == SP__CUT_BLANKS) {
+		/* Two separators are as one. */
+		p = r->in->null_bytes ? r->in->null_text : NO_VALUE;
+		n = strlen(p);
+	}
+	if (row->capacity - row->bytes < 2 * n + SP__SEPARATOR_MAX + 2 &&
+	    sp__bytes_reserve(row, 2 * (row->bytes + n) + SP__SEPARATOR_MAX + 2, NULL))
+		return no_memory(r);
+	if (number) {
+		memcpy(row->data + row->bytes, cut->sep, cut->sep_bytes);
+		row->bytes += cut->sep_bytes;
+	}
+	if (r->sorter && r->order.column == (int)number && sp__bytes_set(&r->ordered, p, n, NULL))
+		return no_memory(r);
+	if (cut->kind == SP__CUT_CSV && n) {
+		row->bytes += sp__csv_quote(p, n, cut->sep[0], row->data + row->bytes);
+	} else if (cut->kind == SP__CUT_CSV && only) {
+		/* A line without any byte could be no record. */
+		memcpy(row->data + row->bytes, "\"\"", 2);
+		row->bytes += 2;
+	} else if (n) {
+		memcpy(row->data + row->bytes, p, n);
+		row->bytes += n;
+	}
+	return 0;
+}
+
+static int put_number(struct sp__group_results *r, uint32_t field, const struct sp__amount *x)
+{
+	char text[SP__AMOUNT_TEXT];
+
+	return put_field(r, field, text, sp__amount_print(x, text));
+}
+
+static int put_count(struct sp__group_results *r, uint32_t field, uint64_t n)
+{
+	char text[32];
+
+	return put_field(r, field, text, (size_t)(sp__put_u64(text, n) - text));
+}
+
+static int put_real(struct sp__group_results *r, uint32_t field, double x)
+{
+	char text[SP__SHORTEST_SPACE];
+
+	return put_field(r, field, text, (size_t)(sp__shortest_f64(text, x + 0.0) - text));
+}
+
+static int put_null(struct sp__group_results *r, uint32_t field)
+{
+	return put_field(r, field, "", 0);
+}
+
+static const struct sp__exactsum *reals_of(const struct sp__group_results *r, uint32_t at)
+{
+	return at ? sp__arena_at(&r->arena, at) : NULL;
+}
+
+/* Returns the sum, or the mean, of n numbers. */
+static struct sp__amount sum_of(const struct sp__group_results *r, const struct sp__group_sum *sum,
+				bool mean, uint64_t n)
+{
+	const struct sp__decimal units = { sum->units, sum->places };
+	struct sp__amount x = { .units = sum->units, .places = sum->places };
+	struct sp__exactsum all;
+	struct sp__decimal d;
+
+	if (!sum->reals) {
+		if (mean) {
+			d = sp__decimal_divide(&units, n, sp__max(AVG_PLACES, sum->places));
+			x.units = d.units;
+			x.places = d.places;
+		}
+		return x;
+	}
+	all = *reals_of(r, sum->reals);
+	sp__exactsum_add(&all, (double)(sum->units / SP__UNITS));
+	sp__exactsum_add(&all, (double)(sum->units % SP__UNITS) / SP__UNITS);
+	x.is_real = true;
+	x.real = sp__exactsum_divide(&all, mean ? n : 1);
+	return x;
+}
+
+static int put_end(struct sp__group_results *r, uint32_t field, const struct sp__group_text *t)
+{
+	const char *p = sp__arena_at(&r->arena, t->at);
+	struct sp__amount x;
+
+	if (t->places == SP__PLACES_OF_TEXT)
+		return put_field(r, field, p, t->bytes);
+	if (!sp__amount_decode((const unsigned char *)p, t->bytes, &x))
+		return sp__err(r->err, SP_ECORRUPT, "group", NULL, -1);
+	x.places = t->places;
+	return put_number(r, field, &x);
+}
+
+static int put_moments(struct sp__group_results *r, uint32_t field, enum sp__group_function f,
+		       const struct sp__group_moments *m)
+{
+	/* Without pairs the members behind `pairs` are not there. */
+	const struct sp__deviations d = sp__moments_deviations(m, reals_of(r, m->reals));
+	double r2;
+
+	if (f == SP__GROUP_VAR || f == SP__GROUP_STDDEV) {
+		if (m->n < 2)
+			return put_null(r, field);
+		return put_real(r, field,
+				f == SP__GROUP_VAR ? d.xx / (double)(m->n - 1)
+						   : sqrt(d.xx / (double)(m->n - 1)));
+	}
+	/* NOLINTNEXTLINE(clang-diagnostic-float-equal): without deviations there is no line */
+	if (m->n < 2 || d.xx == 0 || (f != SP__GROUP_SLOPE && d.yy == 0))
+		return put_null(r, field);
+	if (f == SP__GROUP_SLOPE)
+		return put_real(r, field, d.xy / d.xx);
+	r2 = d.xy / d.xx * (d.xy / d.yy);
+	return put_real(r, field, f == SP__GROUP_R2 ? r2 : copysign(sqrt(r2), d.xy));
+}
+
+static int put_words(struct sp__group_results *r, uint32_t field, enum sp__group_function f,
+		     const struct sp__group_argument *a)
+{
+	const struct sp__group_list *l = &r->lists[f == SP__GROUP_LIST ? a->rows : a->words];
+
+	if (f == SP__GROUP_DISTINCT)
+		return put_count(r, field, l->distinct);
+	if (f == SP__GROUP_LIST)
+		return put_field(r, field, l->joined.data, l->joined.bytes);
+	if (sp__bytes_reserve(&r->text, l->mode.bytes, NULL))
+		return no_memory(r);
+	return put_field(r, field, r->text.data,
+			 (size_t)(sp__code_unescape(r->text.data, l->mode.data, l->mode.bytes) -
+				  r->text.data));
+}
+
+/* Appends an aggregate of the open group. */
+static int put_aggregate(struct sp__group_results *r, uint32_t number)
+{
+	const struct sp__group_aggregate *g = &r->spec->aggregates[number];
+	const uint32_t field = r->spec->nkeys + number;
+	const struct sp__group_argument *a;
+	struct sp__amount x;
+	uint64_t n;
+
+	if (g->argument == UINT32_MAX)
+		return put_count(r, field,
+				 ((struct sp__grouped *)sp__group_result_part(r, 0))->records);
+	a = &r->spec->arguments[g->argument];
+	n = *(uint64_t *)sp__group_result_part(r, a->count);
+	if (g->function == SP__GROUP_COUNT)
+		return put_count(r, field, n);
+	if (g->function == SP__GROUP_DISTINCT ||
+	    (n && (g->function == SP__GROUP_MODE || g->function == SP__GROUP_LIST)))
+		return put_words(r, field, g->function, a);
+	if (!n)
+		return put_null(r, field);
+	switch (g->function) {
+	case SP__GROUP_SUM:
+	case SP__GROUP_MEAN:
+		x = sum_of(r, sp__group_result_part(r, a->sum), g->function == SP__GROUP_MEAN, n);
+		return put_number(r, field, &x);
+	case SP__GROUP_MIN:
+		return put_end(r, field, sp__group_result_part(r, a->min));
+	case SP__GROUP_MAX:
+		return put_end(r, field, sp__group_result_part(r, a->max));
+	case SP__GROUP_FIRST:
+	case SP__GROUP_LAST: {
+		const struct sp__group_text *t = sp__group_result_part(
+			r, g->function == SP__GROUP_FIRST ? a->first : a->last);
+
+		return put_field(r, field, sp__arena_at(&r->arena, t->at), t->bytes);
+	}
+	case SP__GROUP_MEDIAN:
+	case SP__GROUP_PERCENTILE:
+		x = sp__amount_between(&r->ranks[number].low, &r->ranks[number].high,
+				       r->ranks[number].part, g->whole);
+		return put_number(r, field, &x);
+	default:
+		return put_moments(r, field, g->function, sp__group_result_part(r, a->moments));
+	}
+}
+
+/* Appends the key: its texts, or what its bytes are. */
+static int put_key(struct sp__group_results *r)
+{
+	const struct sp__group_spec *s = r->spec;
+	const char *at = r->prefix.data, *end = at + r->prefix.bytes;
+	uint32_t text = s->key_texts;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < s->nkeys; i++) {
+		const char *stop = memchr(at, SP__CODE_END, (size_t)(end - at));
+
+		if (s->keys[i].order) {
+			const struct sp__group_text *t = sp__group_result_part(r, text);
+
+			rc = put_field(r, i, sp__arena_at(&r->arena, t->at), t->bytes);
+			text += SP__GROUP_TEXT_STEP;
+		} else if (sp__bytes_reserve(&r->text, (size_t)(stop - at), NULL)) {
+			rc = no_memory(r);
+		} else {
+			rc = put_field(
+				r, i, r->text.data,
+				(size_t)(sp__code_unescape(r->text.data, at, (size_t)(stop - at)) -
+					 r->text.data));
+		}
+		at = stop + 1;
+	}
+	return rc;
+}
+
+int sp__group_results_header(struct sp__group_results *r)
+{
+	const struct sp__group_spec *s = r->spec;
+	const bool limited = r->limited;
+	int rc = 0;
+
+	r->row.bytes = 0;
+	for (uint32_t i = 0; !rc && i < s->nkeys; i++)
+		rc = put_field(r, i, s->keys[i].name, strlen(s->keys[i].name));
+	for (uint32_t i = 0; !rc && i < s->naggregates; i++)
+		rc = put_field(r, s->nkeys + i, s->aggregates[i].name,
+			       strlen(s->aggregates[i].name));
+	r->limited = false;
+	rc = rc ? rc : put_row(r, r->row.data, r->row.bytes);
+	r->limited = limited;
+	r->rows = 0;
+	return rc;
+}
+
+int sp__group_row_write(struct sp__group_results *r)
+{
+	const struct sp__group_spec *s = r->spec;
+	int rc;
+
+	r->row.bytes = 0;
+	rc = put_key(r);
+	for (uint32_t i = 0; !rc && i < s->naggregates; i++)
+		rc = put_aggregate(r, i);
+	if (!rc)
+		rc = r->sorter ? sort_row(r) : put_row(r, r->row.data, r->row.bytes);
+	return rc;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is grouped, and how: keys and aggregates as texts, resolved by the names of the columns.
+ *
+ * Each column that is read has a number among the columns; each column that is aggregated is an
+ * argument, whose state is kept once for all functions of it.
+ *
+ * Thread rule: immutable once parsed.
+ */
+#pragma once
+
+#include <spindle/rec.h>
+#include "base/mem.h"
+#include "rec/fields.h"
+
+/* What is kept of an argument in each group. */
+enum {
+	SP__KEEP_COUNT = 1, /* always */
+	SP__KEEP_SUM = 2,
+	SP__KEEP_MIN = 4,
+	SP__KEEP_MAX = 8,
+	SP__KEEP_FIRST = 16,
+	SP__KEEP_LAST = 32,
+	SP__KEEP_MOMENTS = 64, /* of pairs, if there is a second column */
+	/* Not in the group, but in records of their own, in this order: */
+	SP__KEEP_NUMBERS = 128, /* numbers, ascending */
+	SP__KEEP_WORDS = 256,	/* different texts */
+	SP__KEEP_ROWS = 512,	/* texts in the order of the input */
+};
+#define SP__KEEP_OF_NUMBERS (SP__KEEP_SUM | SP__KEEP_MOMENTS | SP__KEEP_NUMBERS)
+#define SP__KEEP_LISTS (SP__KEEP_NUMBERS | SP__KEEP_WORDS | SP__KEEP_ROWS)
+
+enum sp__group_function {
+	SP__GROUP_COUNT,
+	SP__GROUP_SUM,
+	SP__GROUP_MEAN,
+	SP__GROUP_MIN,
+	SP__GROUP_MAX,
+	SP__GROUP_FIRST,
+	SP__GROUP_LAST,
+	SP__GROUP_DISTINCT,
+	SP__GROUP_VAR,
+	SP__GROUP_STDDEV,
+	SP__GROUP_MEDIAN,
+	SP__GROUP_PERCENTILE,
+	SP__GROUP_MODE,
+	SP__GROUP_LIST,
+	SP__GROUP_CORR,
+	SP__GROUP_SLOPE,
+	SP__GROUP_R2,
+};
+
+struct sp__group_key {
+	uint32_t column;
+	struct sp_keyset *order; /* encodes the field; NULL: its bytes are its order */
+	char *name;
+};
+
+struct sp__group_argument {
+	uint32_t column, second; /* second: UINT32_MAX without pairs */
+	unsigned keep;
+	/* Offsets in the state of a group; 0: not there. */
+	uint32_t count, sum, min, max, first, last, moments;
+	/* Numbers of its lists, with SP__KEEP_NUMBERS, _WORDS and _ROWS. */
+	uint32_t numbers, words, rows;
+	uint32_t by; /* the first aggregate that needs numbers, for messages */
+};
+
+struct sp__group_aggregate {
+	enum sp__group_function function;
+	uint32_t argument;    /* UINT32_MAX: of records */
+	uint32_t part, whole; /* of a percentile: part / whole of the numbers */
+	char *name;
+};
+
+struct sp__group_spec {
+	uint32_t nkeys, narguments, naggregates, ncolumns, nlists;
+	struct sp__group_key *keys;
+	struct sp__group_argument *arguments;
+	struct sp__group_aggregate *aggregates;
+	size_t *columns;      /* field of each column, ascending; SIZE_MAX: no record has it */
+	uint32_t state_bytes; /* of a group, a multiple of 16 */
+	uint32_t key_texts;   /* offset of the texts of keys with an order; 0: none */
+	uint32_t position;    /* offset of the first position of a group, and 1; 0: not there */
+};
+
+/* The names of the columns; n is 0 if records have none. */
+struct sp__group_names {
+	char *const *names;
+	size_t n;
+	bool unknown; /* the input is empty: every name is a column that no record has */
+};
+
+/*
+ * keys: NAME[:LETTERS], NUMBER[LETTERS]; letters as of sort.  aggregates: "FUNCTION(ARGUMENT) as
+ * NAME, ...".  first_positions: keep where each group was seen first.  Returns 0; -EINVAL with the
+ * reason in err; or -ENOMEM.  The caller frees s in any case.
+ */
+SP_MUST_CHECK int sp__group_spec_parse(struct sp__group_spec *s, const char *const *keys,
+				       size_t nkeys, const char *aggregates, bool first_positions,
+				       const struct sp__group_names *names, struct sp_errinfo *err);
+void sp__group_spec_free(struct sp__group_spec *s);
+
+/* An order of rows other than that of the keys. */
+struct sp__group_order {
+	bool first; /* of the first records of groups */
+	int column; /* or by this column of the result; -1: neither */
+	bool reverse;
+};
+
+/*
+ * text: NULL or "key"; "first"; NAME[:r], a column of the result.  Returns 0, or -EINVAL with the
+ * reason.
+ */
+SP_MUST_CHECK int sp__group_order_parse(struct sp__group_order *order, const char *text,
+					const struct sp__group_spec *spec, struct sp_errinfo *err);
+
+/* Returns the number of the result's column of this name; -1: there is none. */
+int sp__group_spec_find(const struct sp__group_spec *s, const char *name, size_t n);
+/*
+ * Returns -EINVAL with the reason if a name of the result's columns has a byte that ends a field or
+ * a line, where no quotes are possible.
+ */
+SP_MUST_CHECK int sp__group_names_check(const struct sp__group_spec *s, const struct sp__cut *cut,
+					char eol, struct sp_errinfo *err);

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups records in one thread (worker.h).
+ *
+ * Records with the number of fields that the first one of a piece has are found 64 bytes at a time
+ * (columns/fieldends.h); others one by one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/minmax.h"
+#include "group/worker.h"
+
+#define TEXT_BYTES ((size_t)128 << 10) /* records whose fields are found at once */
+#define ENDS ((uint32_t)16 << 10)
+#define OUT_BYTES ((size_t)256 << 10)
+#define SMALL_GROUPS 4096u /* in a table that does not pay */
+/* Of the memory of a table: lengths in it have 32 bits. */
+#define RECORD_MAX ((size_t)2 << 30)
+/* A table pays if it has at most 1 / 2 groups for each record. */
+#define PAYS 2
+
+int sp__group_worker_open(struct sp__group_worker *w, const struct sp__group_input *in,
+			  size_t table_bytes)
+{
+	const struct sp__group_spec *s = in->spec;
+
+	*w = (struct sp__group_worker){ .in = in, .ends.max_ends = ENDS };
+	w->ends.ends = malloc((ENDS + 1 + SP__FIELDENDS_SLACK) * sizeof(*w->ends.ends));
+	w->text = malloc(TEXT_BYTES + SP__FIELDENDS_SLACK);
+	w->columns = calloc(s->ncolumns + 1, sizeof(*w->columns));
+	w->values = calloc(s->narguments + 1, sizeof(*w->values));
+	w->second = calloc(s->narguments + 1, sizeof(*w->second));
+	/* A key of no parts has an address, too. */
+	if (!w->ends.ends || !w->text || !w->columns || !w->values || !w->second ||
+	    sp__bytes_reserve(&w->key, 1, NULL))
+		return -ENOMEM;
+	return sp__group_table_open(&w->table, s, table_bytes);
+}
+
+void sp__group_worker_close(struct sp__group_worker *w)
+{
+	sp__group_table_close(&w->table);
+	free(w->ends.ends);
+	free(w->text);
+	free(w->columns);
+	free(w->values);
+	free(w->second);
+	free(w->fields.at);
+	sp__bytes_release(&w->unquoted, NULL);
+	sp__bytes_release(&w->key, NULL);
+	sp__bytes_release(&w->out, NULL);
+	sp__keybuf_release(&w->encoded);
+}
+
+/* Keys. */
+
+static int put_ordered(struct sp__group_worker *w, const struct sp_keyset *order,
+		       const struct sp__slice *text)
+{
+	const struct sp__keyset *ks = sp__ks(order);
+	struct sp__slice part = *text;
+	int rc;
+
+	if (ks->form == SP__KEY_INPLACE) {
+		if (!ks->whole)
+			sp__key_slice(order, text->p, text->n, &part.p, &part.n);
+		if (ks->descending) {
+			w->out.bytes = 0;
+			rc = sp__code_put_part(&w->out, part.p, part.n);
+			return rc ? rc : sp__code_put_descending(&w->key, &w->out);
+		}
+	} else {
+		w->encoded.uncut = true;
+		rc = sp__key_encode(order, text->p, text->n, &w->encoded);
+		if (rc)
+			return -ENOMEM;
+		part = (struct sp__slice){ (const char *)w->encoded.data, w->encoded.bytes };
+	}
+	return sp__code_put_part(&w->key, part.p, part.n);
+}
+
+static int make_key(struct sp__group_worker *w)
+{
+	const struct sp__group_spec *s = w->in->spec;
+	int rc = 0;
+
+	w->key.bytes = 0;
+	for (uint32_t i = 0; !rc && i < s->nkeys; i++) {
+		const struct sp__slice *text = &w->columns[s->keys[i].column];
+
+		rc = s->keys[i].order ? put_ordered(w, s->keys[i].order, text)
+				      : sp__code_put_part(&w->key, text->p, text->n);
+	}
+	return rc;
+}
+
+/* Values. */
+
+static bool is_null(const struct sp__group_input *in, const struct sp__slice *text)
+{
+	return !text->n || (text->n == in->null_bytes && in->null_text &&
+			    !memcmp(text->p, in->null_text, text->n));
+}
+
+/* Reads a value.  False: it is not a number, which it must be. */
+static bool read_value(const struct sp__group_input *in, const struct sp__slice *text,
+		       bool needs_number, struct sp__group_value *v)
+{
+	v->text = *text;
+	if (is_null(in, text))
+		v->text.p = NULL;
+	return !v->text.p || !needs_number || sp__amount_parse(text->p, text->n, &v->number);
+}
+
+/* Reads the values of a record.  SP_EFORMAT: w->bad is not a number. */
+static int read_values(struct sp__group_worker *w)
+{
+	const struct sp__group_spec *s = w->in->spec;
+
+	for (uint32_t i = 0; i < s->narguments; i++) {
+		const struct sp__group_argument *a = &s->arguments[i];
+		const bool numbers = a->keep & SP__KEEP_OF_NUMBERS;
+
+		w->bad_argument = i;
+		w->bad = w->columns[a->column];
+		if (!read_value(w->in, &w->bad, numbers, &w->values[i]))
+			return SP_EFORMAT;
+		if (a->second == UINT32_MAX)
+			continue;
+		w->bad = w->columns[a->second];
+		if (!read_value(w->in, &w->bad, numbers, &w->second[i]))
+			return SP_EFORMAT;
+		if (!w->second[i].text.p)
+			w->values[i].text.p = NULL;
+	}
+	return 0;
+}
+
+/* Counts a value of a list: as a group whose key is that of the group, the tag, and the value. */
+static int add_to_list(struct sp__group_worker *w, size_t key_bytes, uint32_t list, const char *p,
+		       size_t n, const struct sp__slice *behind)
+{
+	const char tag = (char)(unsigned char)(SP__TAG_LIST + list);
+	struct sp__bytes *key = &w->key;
+	uint32_t at;
+	int rc;
+
+	key->bytes = key_bytes;
+	rc = sp__bytes_append(key, &tag, 1, NULL);
+	if (!rc)
+		rc = sp__code_put_part(key, p, n);
+	if (!rc && behind)
+		rc = sp__code_put_part(key, behind->p, behind->n);
+	if (rc)
+		return -ENOMEM;
+	at = sp__group_table_find(&w->table, key->data, key->bytes, SP__TAG_LIST + list);
+	((struct sp__grouped *)sp__arena_at(&w->table.arena, at))->records++;
+	return 0;
+}
+
+static int add_to_lists(struct sp__group_worker *w, const struct sp__group_argument *a,
+			const struct sp__group_value *v, size_t key_bytes, uint64_t position)
+{
+	unsigned char code[SP__AMOUNT_CODE];
+	char place[SP__CODE_POSITION];
+	int rc = 0;
+
+	if (a->keep & SP__KEEP_NUMBERS)
+		rc = add_to_list(w, key_bytes, a->numbers, (const char *)code,
+				 sp__amount_encode(&v->number, code), NULL);
+	if (!rc && a->keep & SP__KEEP_WORDS)
+		rc = add_to_list(w, key_bytes, a->words, v->text.p, v->text.n, NULL);
+	if (rc || !(a->keep & SP__KEEP_ROWS))
+		return rc;
+	sp__code_position(place, position);
+	return add_to_list(w, key_bytes, a->rows, place, sizeof(place), &v->text);
+}
+
+/* Returns the most bytes of the arena that the record can take. */
+static size_t space_for(const struct sp__group_worker *w)
+{
+	const struct sp__group_spec *s = w->in->spec;
+	size_t n = s->state_bytes + w->key.bytes + sp__group_reals_bytes(s) + 2 * SP__ARENA_UNIT;
+
+	for (uint32_t i = 0; s->key_texts && i < s->nkeys; i++)
+		n += 2 * w->columns[s->keys[i].column].n + SP__ARENA_UNIT;
+	for (uint32_t i = 0; i < s->narguments; i++) {
+		const unsigned keep = s->arguments[i].keep;
+		const size_t text = w->values[i].text.n;
+
+		if (keep & (SP__KEEP_MIN | SP__KEEP_MAX | SP__KEEP_FIRST | SP__KEEP_LAST))
+			n += 4 * (2 * text + 2 * SP__AMOUNT_CODE + SP__ARENA_UNIT);
+		if (keep & SP__KEEP_LISTS)
+			n += 3 * (sizeof(struct sp__grouped) + w->key.bytes + 2 * text + 64);
+	}
+	return n;
+}
+
+/* True if the table, which does not pay, has as many groups as it should have. */
+static bool is_full(const struct sp__group_worker *w)
+{
+	return w->small && w->table.groups >= SMALL_GROUPS;
+}
+
+/* Adds the record whose fields are in columns.  Returns 0; 1: the table is full; or an error. */
+static int add_record(struct sp__group_worker *w, uint64_t position)
+{
+	const struct sp__group_spec *s = w->in->spec;
+	size_t key_bytes, space;
+	uint32_t at;
+	int rc = read_values(w);
+
+	if (rc && w->in->skip_invalid) {
+		w->skipped++;
+		return 0;
+	}
+	rc = rc ? rc : make_key(w);
+	if (rc)
+		return rc;
+	space = space_for(w);
+	if (space > RECORD_MAX)
+		return -EMSGSIZE;
+	if (is_full(w) || !sp__group_table_fits(&w->table, 1 + s->nlists, space))
+		return w->table.groups ? 1 : -ENOMEM;
+	key_bytes = w->key.bytes;
+	at = sp__group_table_find(&w->table, w->key.data, key_bytes, 0);
+	sp__group_add(s, &w->table.arena, at, w->values, w->second, position);
+	if (s->key_texts)
+		sp__group_add_keys(s, &w->table.arena, at, w->columns, position);
+	for (uint32_t i = 0; !rc && s->nlists && i < s->narguments; i++)
+		if (w->values[i].text.p)
+			rc = add_to_lists(w, &s->arguments[i], &w->values[i], key_bytes, position);
+	w->added++;
+	return rc;
+}
+
+/* Fields. */
+
+/* Sets column i to a field; a field in quotes is copied without them. */
+static void set_column(struct sp__group_worker *w, uint32_t i, const char *p, size_t n)
+{
+	const char *end;
+
+	w->columns[i] = (struct sp__slice){ p, n };
+	if (w->in->cut.kind != SP__CUT_CSV || !n || *p != '"')
+		return;
+	/* Columns point into the buffer, which therefore has space for the whole record. */
+	end = (const char *)sp__csv_unquote(p, p + n,
+					    (unsigned char *)w->unquoted.data + w->unquoted.bytes);
+	w->columns[i].p = w->unquoted.data + w->unquoted.bytes;
+	w->columns[i].n = (size_t)(end - w->columns[i].p);
+	w->unquoted.bytes += w->columns[i].n;
+}
+
+static int begin_columns(struct sp__group_worker *w, size_t record_bytes)
+{
+	w->unquoted.bytes = 0;
+	return w->in->cut.kind == SP__CUT_CSV && record_bytes > w->unquoted.capacity
+		       ? sp__bytes_reserve(&w->unquoted, 2 * record_bytes + 64, NULL)
+		       : 0;
+}
+
+/* Adds a record whose fields are found one by one. */
+static int add_line(struct sp__group_worker *w, const char *rec, size_t bytes, uint64_t position)
+{
+	const struct sp__group_spec *s = w->in->spec;
+	int rc = sp__fields_split(&w->in->cut, rec, bytes, &w->fields);
+
+	if (!rc)
+		rc = begin_columns(w, bytes);
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < s->ncolumns; i++) {
+		const size_t k = s->columns[i];
+
+		if (k < w->fields.n)
+			set_column(w, i, w->fields.at[k].p, w->fields.at[k].n);
+		else
+			w->columns[i] = (struct sp__slice){ sp__no_field, 0 };
+	}
+	return add_record(w, position);
+}
+
+/* Adds record i of those whose ends are known. */
+static int add_found(struct sp__group_worker *w, uint32_t nfields, uint32_t i, uint64_t position)
+{
+	const struct sp__group_spec *s = w->in->spec;
+	const uint32_t *ends = w->ends.ends + (size_t)i * nfields;
+	int rc = begin_columns(w, ends[nfields] - ends[0]);
+
+	if (rc)
+		return rc;
+	for (uint32_t c = 0; c < s->ncolumns; c++) {
+		const size_t k = s->columns[c];
+		const char *p = w->text + (uint32_t)(ends[k] + 1);
+		size_t n = k < nfields ? ends[k + 1] - ends[k] - 1 : 0;
+
+		if (k >= nfields) {
+			w->columns[c] = (struct sp__slice){ sp__no_field, 0 };
+			continue;
+		}
+		if (k + 1 == nfields)
+			n = sp__line_trim(&w->in->cut, p, n);
+		set_column(w, c, p, n);
+	}
+	return add_record(w, position + (uint32_t)(ends[0] + 1));
+}
+
+/* True if fields can be found many records at a time. */
+static bool finds_ends(const struct sp__group_input *in)
+{
+	return (in->cut.kind == SP__CUT_CSV || in->cut.kind == SP__CUT_BYTE) &&
+	       (in->format.kind == SP_REC_CSV || in->format.eol == '\n');
+}
+
+/* Takes a record alone.  Returns as add_record(). */
+static int take_line(struct sp__group_worker *w, struct sp_batch *from, uint64_t position)
+{
+	size_t bytes;
+	const char *after =
+		sp__record_next(&w->in->format, from->data, from->data + from->bytes, &bytes);
+	int rc = add_line(w, from->data, sp__line_trim(&w->in->cut, from->data, bytes), position);
+
+	if (!rc) {
+		w->records++;
+		from->bytes -= (size_t)(after - from->data);
+		from->data = after;
+	}
+	return rc;
+}
+
+/* Takes records with as many fields as the first one. */
+static int take_piece(struct sp__group_worker *w, struct sp_batch *from, uint64_t position)
+{
+	const struct sp__group_input *in = w->in;
+	const char *end = from->data + from->bytes;
+	size_t bytes = sp__rec_fitting(&in->format, from->data, from->bytes, TEXT_BYTES), first;
+	struct sp__fieldends_opts o = { .separator = in->cut.sep[0],
+					.csv = in->cut.kind == SP__CUT_CSV };
+	int rc;
+
+	if (!bytes)
+		return take_line(w, from, position);
+	(void)sp__record_next(&in->format, from->data, end, &first);
+	rc = sp__fields_split(&in->cut, from->data, sp__line_trim(&in->cut, from->data, first),
+			      &w->fields);
+	if (rc || !w->fields.n || w->fields.n > ENDS)
+		return rc ? rc : take_line(w, from, position);
+	o.fields = (uint32_t)w->fields.n;
+	memcpy(w->text, from->data, bytes);
+	sp__fieldends_find(&w->ends, &o, w->text, 0, (uint32_t)bytes);
+	if (!w->ends.records)
+		return take_line(w, from, position);
+	for (uint32_t i = 0; i < w->ends.records; i++) {
+		rc = add_found(w, o.fields, i, position);
+		if (rc) {
+			w->records += i;
+			from->data += (uint32_t)(w->ends.ends[(size_t)i * o.fields] + 1);
+			from->bytes = (size_t)(end - from->data);
+			return rc;
+		}
+	}
+	w->records += w->ends.records;
+	from->data += w->ends.ends[(size_t)w->ends.records * o.fields] + 1;
+	from->bytes = (size_t)(end - from->data);
+	return 0;
+}
+
+/* Partial records. */
+
+static int put_partial(struct sp__group_worker *w, uint32_t at)
+{
+	const struct sp__group_spec *s = w->in->spec;
+	const struct sp__group_arena *a = &w->table.arena;
+	const struct sp__grouped *g = sp__arena_at(a, at);
+	const size_t state = g->tag ? SP__CODE_VARINT : sp__group_written(s, a, at);
+	char *to, *end;
+	const char *written;
+	int rc = sp__bytes_reserve(&w->out, w->out.bytes + g->key_bytes + 3 * state + 2, NULL);
+
+	if (rc)
+		return rc;
+	to = w->out.data + w->out.bytes;
+	memcpy(to, sp__group_key(s, g), g->key_bytes);
+	to += g->key_bytes;
+	if (!g->tag)
+		*to++ = SP__TAG_GROUP;
+	/* Written behind its place, then escaped into it. */
+	end = sp__group_write(s, a, at, to + 2 * state);
+	written = to + 2 * state;
+	to = sp__code_escape(to, written, (size_t)(end - written));
+	*to++ = SP__CODE_NUL;
+	w->out.bytes = (size_t)(to - w->out.data);
+	w->partials++;
+	return 0;
+}
+
+/* Makes partial records of the next groups of the table, and empties it after the last one. */
+static int emit(struct sp__group_worker *w, struct sp_batch *partial)
+{
+	int rc = sp__bytes_reserve(&w->out, OUT_BYTES, NULL);
+
+	w->out.bytes = 0;
+	while (!rc && w->emitting && w->out.bytes < OUT_BYTES) {
+		rc = put_partial(w, w->emitting);
+		w->emitting = sp__group_table_next(&w->table, w->emitting);
+	}
+	*partial = (struct sp_batch){ w->out.data, w->out.bytes };
+	if (rc || w->emitting)
+		return rc;
+	w->small = w->table.groups * PAYS > w->added;
+	w->added = 0;
+	w->fills++;
+	w->full = false;
+	sp__group_table_empty(&w->table);
+	return 0;
+}
+
+static void begin_emitting(struct sp__group_worker *w)
+{
+	w->full = true;
+	w->emitting = sp__group_table_next(&w->table, 0);
+}
+
+int sp__group_worker_take(struct sp__group_worker *w, struct sp_batch *from, uint64_t position,
+			  struct sp_batch *partial)
+{
+	const char *begin = from->data;
+	int rc = 0;
+
+	*partial = (struct sp_batch){ NULL, 0 };
+	while (!rc && from->bytes && !w->full) {
+		const uint64_t at = position + (uint64_t)(from->data - begin);
+
+		rc = finds_ends(w->in) ? take_piece(w, from, at) : take_line(w, from, at);
+		if (rc == 1) {
+			begin_emitting(w);
+			rc = 0;
+		}
+	}
+	return rc || !w->full ? rc : emit(w, partial);
+}
+
+int sp__group_worker_rest(struct sp__group_worker *w, struct sp_batch *partial)
+{
+	int rc;
+
+	if (!w->full && !w->table.groups)
+		return SP_END;
+	if (!w->full)
+		begin_emitting(w);
+	rc = emit(w, partial);
+	return rc ? rc : SP_READY;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups records in one thread: finds their fields, adds them to a table of groups, and makes
+ * partial records of the table when it is full.
+ *
+ * A table that does not pay (most records are groups of their own) stays as small as the cache of a
+ * processor until its groups have more records again.
+ *
+ * Thread rule: one thread at a time per worker; the options are immutable.
+ */
+#pragma once
+
+#include <spindle/batch.h>
+#include "columns/fieldends.h"
+#include "group/table.h"
+
+struct sp__group_input {
+	const struct sp__group_spec *spec;
+	struct sp_recfmt format;
+	struct sp__cut cut;
+	const char *null_text; /* NULL: only an empty field has no value */
+	size_t null_bytes;
+	bool skip_invalid;
+};
+
+struct sp__group_worker {
+	_Alignas(64) const struct sp__group_input *in;
+	struct sp__group_table table;
+	struct sp__fieldends ends;
+	char *text;		   /* a copy of records, for ends */
+	struct sp__slice *columns; /* of a record, without quotes */
+	struct sp__group_value *values, *second;
+	struct sp__fields fields;
+	struct sp__bytes unquoted, key;
+	struct sp__keybuf encoded;
+	struct sp__bytes out;	 /* partial records */
+	uint32_t emitting;	 /* the next group of the full table; 0: none */
+	bool full;		 /* the table is to be emptied */
+	bool small;		 /* the table stays in the cache */
+	uint64_t added;		 /* records since the table was empty */
+	uint64_t records, bytes; /* taken; bytes are counted by the owner */
+	uint64_t skipped, partials, fills;
+	/* A value that is not a number: */
+	struct sp__slice bad;
+	uint32_t bad_argument;
+};
+
+/* table_bytes: of the table; the rest needs less than SP__GROUP_WORKER_REST.  0 or -ENOMEM. */
+#define SP__GROUP_WORKER_REST ((size_t)1 << 20)
+SP_MUST_CHECK int sp__group_worker_open(struct sp__group_worker *w,
+					const struct sp__group_input *in, size_t table_bytes);
+void sp__group_worker_close(struct sp__group_worker *w);
+
+/*
+ * Takes records of a batch that is at this position of all input, and removes them from it.
+ * *partial: partial records, valid until the next call; there may be none, or they can be all that
+ * was done.  Returns 0; SP_EFORMAT: the first record of the batch has a bad value; -EMSGSIZE: it is
+ * too long; or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__group_worker_take(struct sp__group_worker *w, struct sp_batch *from,
+					uint64_t position, struct sp_batch *partial);
+/* Makes partial records of what is left.  Returns SP_READY; SP_END: nothing; or -ENOMEM. */
+SP_MUST_CHECK int sp__group_worker_rest(struct sp__group_worker *w, struct sp_batch *partial);

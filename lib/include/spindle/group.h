@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups records by key, and computes aggregates of each group, in a fixed amount of memory.
+ *
+ * Each thread keeps a table of the groups it has seen; what does not fit goes, as partial totals,
+ * through an external sort (spindle/sort.h), which brings equal keys together.  Results do not
+ * depend on memory, threads or the order of the records, except first, last and list, which are
+ * defined by that order.  Sums, means, deviations and percentiles are exact until they are printed.
+ *
+ * Numbers: exact up to 9 decimal places below 10^18, otherwise rounded to f64.  Empty fields, and
+ * those with the text null_text, do not count.
+ *
+ * Thread rule: different calls are independent.
+ */
+#ifndef SPINDLE_GROUP_H
+#define SPINDLE_GROUP_H
+
+#include <spindle/rec.h>
+#include <spindle/run.h>
+
+struct sp_group_opts {
+	struct sp_run_opts run;
+	struct sp_recfmt format; /* lines or CSV */
+	int separator;		 /* lines: byte between fields; -1: runs of blanks */
+	bool header;		 /* the first record of each input has the names of the columns */
+	/*
+	 * Columns of the key: NAME[:LETTERS] or NUMBER[LETTERS], from 1; the letters are those of
+	 * sort: fields that sort would call equal are one group.  Without keys all records are one
+	 * group.
+	 */
+	const char *const *keys;
+	size_t nkeys;
+	/*
+	 * "FUNCTION(COLUMN) [as NAME], ...": count() counts records, count(x) values; sum, mean,
+	 * min, max, first, last, distinct, median, p0 to p100, var, stddev, mode, list; corr(x, y),
+	 * slope(x, y), r2(x, y).  NULL: count().
+	 */
+	const char *aggregates;
+	const char *null_text; /* text of a field without a value; NULL: only the empty one */
+	bool skip_invalid;     /* leave records out whose value is not a number */
+	/*
+	 * NULL or "key": in the order of the keys; "first": of the first record of each group;
+	 * NAME[:r]: of this column of the result, numbers by value before texts, r: descending.
+	 */
+	const char *order;
+	bool limited; /* write only the first `top` rows */
+	uint64_t top;
+};
+
+#define SP_GROUP_OPTS_INIT                                                                         \
+	{                                                                                          \
+		.run = SP_RUN_OPTS_INIT, .separator = -1                                           \
+	}
+
+enum { SP_GROUP_READ, SP_GROUP_COMBINE, SP_GROUP_PHASES };
+
+struct sp_group_stats {
+	struct sp_run_stats run;
+	uint64_t records, input_bytes; /* read */
+	uint64_t groups;
+	uint64_t output_records, output_bytes;
+	uint64_t skipped;	 /* records with a value that is not a number */
+	uint64_t blank_lines;	 /* between records of several columns */
+	uint64_t partials;	 /* partial totals that tables gave to the sort */
+	uint64_t tables_emptied; /* how often a full table did */
+	uint64_t spilled_runs;	 /* of partial totals */
+	unsigned threads;
+	double phase_elapsed_s[SP_GROUP_PHASES];
+};
+
+struct sp_group_io {
+	const char *const *inputs; /* paths; "-": standard input */
+	size_t ninputs;
+	const char *output; /* path; NULL: output_fd */
+	int output_fd;
+	/* Called at the start of a phase, and then about 10 times per second; or NULL. */
+	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
+	void *progress_arg;
+};
+
+/*
+ * Groups the records of the inputs.  A named output appears whole or not at all if the file system
+ * allows that (spindle/outfile.h).  It may be one of the inputs.
+ * stats: may be NULL; filled in as far as the work got, even after an error.
+ * Returns 0 or an error:
+ *   -EINVAL: keys, aggregates or order are wrong, with the reason in err->text and the part to
+ *       quote in err->where
+ *   SP_EFORMAT: an input is not in the stated format, headers differ, or a value is not a number
+ *   SP_EUNSUP: records have a fixed length, or this build lacks the compressed format of an input
+ *   SP_EBUDGET, SP_ESYNTAX, -EPERM: see sp_sort_plan() of spindle/sort.h
+ *   SP_ECORRUPT: temporary data is damaged
+ *   SP_EBALANCE: records were lost by a bug in the library; do not use the result
+ *   -errno: a file could not be opened, read or written
+ *   -ENOMEM: memory is short
+ */
+SP_API SP_MUST_CHECK int sp_group_run(const struct sp_group_opts *opts,
+				      const struct sp_group_io *io, struct sp_group_stats *stats,
+				      struct sp_errinfo *err);
+
+#endif

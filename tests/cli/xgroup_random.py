@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares xgroup with a truth computed by exact fractions, for random records and options.
+
+    xgroup_random.py XGROUP CASES SEED [CASE]
+
+Each case is run with several numbers of threads, amounts of memory, and from a pipe: all results
+must have the same bytes, and the first one the values of the truth.
+"""
+import csv
+import io
+import math
+import os
+import random
+import subprocess
+import sys
+from fractions import Fraction
+
+WORDS = ["", "a", "A", "b", "north", "South", 'say "x"', "c, d", "two\nlines", "\u00e9t\u00e9",
+         "-1", "01", "1", "1.0", "  x", "\x01\x02", "zz" * 40]
+FUNCTIONS = ["count", "sum", "mean", "min", "max", "first", "last", "distinct", "median", "p25",
+             "p99.9", "p0", "p100", "var", "stddev", "mode", "list"]
+PAIRS = ["corr", "slope", "r2"]
+NUMBERS = {"sum", "mean", "median", "p25", "p99.9", "p0", "p100", "var", "stddev"}
+
+
+class Number:
+    """A value as xgroup reads it: exact with at most 9 decimal places, or an f64."""
+
+    def __init__(self, text):
+        digits = text.lstrip("+-")
+        whole, _, places = digits.partition(".")
+        self.real = not (digits.replace(".", "", 1).isdigit() and len(places) <= 9
+                         and len(whole.lstrip("0")) <= 18)
+        self.places = 0 if self.real else len(places)
+        self.value = Fraction(float(text)) if self.real else Fraction(text)
+
+
+def is_number(text):
+    try:
+        return math.isfinite(float(text)) and "_" not in text and not any(c.isspace() for c in text)
+    except ValueError:
+        return False
+
+
+def rounded(value, places):
+    """The text of a fraction, rounded half away from 0."""
+    scaled = abs(value) * 10**places
+    units = math.floor(scaled + Fraction(1, 2))
+    text = str(units).rjust(places + 1, "0")
+    text = text[:-places] + "." + text[-places:] if places else text
+    return ("-" if value < 0 and units else "") + text
+
+
+def inexact(number):
+    """True if the value is not a number of units of 10^-9, so xgroup computes with f64."""
+    units = number.value * 10**9
+    return units.denominator != 1 or abs(units) >= 2**90
+
+
+def percentile(numbers, part):
+    """Returns the value; whether it is one of the numbers; whether it is an f64."""
+    ordered = sorted(numbers, key=lambda n: n.value)
+    at = Fraction(len(ordered) - 1) * part
+    low = ordered[math.floor(at)]
+    if at == math.floor(at):
+        return low.value, True, inexact(low)
+    high = ordered[math.floor(at) + 1]
+    value = low.value + (high.value - low.value) * (at - math.floor(at))
+    return value, False, inexact(low) or inexact(high)
+
+
+def order_of(text):
+    """The order of min and max: numbers by value, then texts by their bytes."""
+    if is_number(text):
+        return (False, Number(text).value, b"")
+    return (True, 0, text.encode())
+
+
+def deviations(xs, ys):
+    n = len(xs)
+    return sum(x * y for x, y in zip(xs, ys)) - sum(xs) * sum(ys) / n
+
+
+def aggregate(function, texts, others):
+    """Returns the value: text, or a float that is compared by its value; None for NULL."""
+    if function in PAIRS:
+        pairs = [(a, b) for a, b in zip(texts, others) if a and b]
+        if len(pairs) < 2:
+            return None
+        numbers = [(Number(a), Number(b)) for a, b in pairs]
+        xs, ys = [a.value for a, _ in numbers], [b.value for _, b in numbers]
+        xx, yy, xy = deviations(xs, xs), deviations(ys, ys), deviations(xs, ys)
+        if not xx or (function != "slope" and not yy):
+            return None
+        if function == "slope":
+            return float(xy / xx)
+        r2 = xy * xy / (xx * yy)
+        return float(r2) if function == "r2" else math.copysign(math.sqrt(r2), xy)
+    values = [t for t in texts if t]
+    if function == "count":
+        return str(len(values))
+    if function == "distinct":
+        return str(len(set(values)))
+    if not values:
+        return None
+    if function in ("first", "last"):
+        return values[0 if function == "first" else -1]
+    if function == "list":
+        return ";".join(values)
+    if function == "mode":
+        counts = {v: values.count(v) for v in values}
+        most = max(counts.values())
+        return min((v.encode() for v in counts if counts[v] == most)).decode()
+    if function in ("min", "max"):
+        best = (min if function == "min" else max)(values, key=order_of)
+        if not is_number(best):
+            return best
+        numbers = [Number(t) for t in values if is_number(t)]
+        same = [n for n in numbers if n.value == Number(best).value]
+        exact = [n for n in same if not n.real]
+        value = same[0].value
+        return rounded(value, max(n.places for n in exact)) if exact else float(value)
+    numbers = [Number(t) for t in values]
+    real, places, n = any(x.real for x in numbers), max(x.places for x in numbers), len(numbers)
+    total = sum(x.value for x in numbers)
+    if function == "sum":
+        return float(total) if real else rounded(total, places)
+    if function == "mean":
+        return float(total / n) if real else rounded(total / n, max(6, places))
+    if function in ("var", "stddev"):
+        if n < 2:
+            return None
+        v = deviations([x.value for x in numbers], [x.value for x in numbers]) / (n - 1)
+        return float(v) if function == "var" else math.sqrt(v)
+    part = Fraction(1, 2) if function == "median" else Fraction(function[1:]) / 100
+    value, exact, real = percentile(numbers, part)
+    if real:
+        return float(value)
+    return rounded(value, places if exact else max(6, places))
+
+
+def equal(got, want):
+    if want is None:
+        return got == ""
+    if isinstance(want, float):
+        return got != "" and math.isclose(float(got), want, rel_tol=1e-11, abs_tol=1e-40)
+    return got == want
+
+
+def random_number(rng, kind):
+    if kind == 0:
+        return str(rng.randint(-5, 5))
+    if kind == 1:
+        return f"{rng.uniform(-1000, 1000):.{rng.randint(0, 9)}f}"
+    if kind == 2:
+        return rng.choice(["1e3", "2.5E-7", "0.12345678901", "123456789012345678901", "-1e20",
+                           "1e-30", "7"])
+    if kind == 3:
+        return str(10**15 + rng.randint(0, 9))
+    return str(rng.randint(-10**17, 10**17))
+
+
+def random_column(rng, n):
+    """Values of a column: numbers of one kind or several, or words."""
+    if rng.random() < 0.3:
+        return "words", [rng.choice(WORDS) for _ in range(n)]
+    kinds = rng.choice([[0], [1], [0, 1], [2], [0, 1, 2], [3], [4]])
+    empty = rng.choice([0, 0, 0.2])
+    return "numbers", ["" if rng.random() < empty else random_number(rng, rng.choice(kinds))
+                       for _ in range(n)]
+
+
+def key_of(text, letters):
+    if "n" in letters:
+        digits = text.strip()
+        value = Fraction(digits) if is_number(digits) and "e" not in digits.lower() else Fraction(0)
+        return value
+    return (text.upper() if "f" in letters else text).encode()
+
+
+class Case:
+    def __init__(self, seed, number):
+        rng = self.rng = random.Random(f"{seed}/{number}")
+        self.csv = rng.random() < 0.7
+        self.header = rng.random() < 0.6
+        n = rng.choice([0, 1, 2, 10, 100, 1000, 5000])
+        columns = []
+        nkeys = rng.choice([0, 1, 1, 1, 2, 3])
+        spread = rng.choice([1, 3, 30, 1000, 10**6])
+        for _ in range(nkeys):
+            kind = rng.randint(0, 2)
+            columns.append(("key", [rng.choice(WORDS) if kind == 0
+                                    else ("" if kind == 1 else "k") + str(rng.randint(0, spread))
+                                    for _ in range(n)]))
+        for _ in range(rng.randint(1, 4)):
+            columns.append(random_column(rng, n))
+        if not self.csv:  # words without separators and line ends
+            columns = [(k, [v.replace("\n", "_").replace(",", ";") for v in c])
+                       for k, c in columns]
+        self.columns, self.n, self.nkeys = columns, n, nkeys
+        self.letters = [rng.choice(["", "", "", "r", "f", "n", "nr"]) for _ in range(nkeys)]
+        self.names = [f"k{i}" for i in range(nkeys)]
+        self.names += [f"v {i}" for i in range(len(columns) - nkeys)]
+        self.aggregates = []
+        for _ in range(rng.randint(1, 8)):
+            v = rng.randrange(nkeys, len(columns))
+            function = rng.choice(FUNCTIONS)
+            numeric = [i for i in range(nkeys, len(columns)) if columns[i][0] == "numbers"]
+            if function in NUMBERS and columns[v][0] != "numbers":
+                function = "distinct"
+            other = None
+            if len(numeric) > 1 and rng.random() < 0.2:
+                function, v, other = rng.choice(PAIRS), rng.choice(numeric), rng.choice(numeric)
+            self.aggregates.append((function, v, other))
+
+    def reference(self, i):
+        name = self.names[i]
+        if not self.header:
+            return str(i + 1)
+        return f'"{name}"' if self.rng.random() < 0.5 else name
+
+    def arguments(self):
+        args = ["--csv"] if self.csv else ["-t,"]
+        args += ["--header"] if self.header else []
+        for i, letters in enumerate(self.letters):
+            args += ["-k", self.reference(i) + (":" + letters if letters else "")]
+        texts = [f"{f}({self.reference(v)}{', ' + self.reference(o) if o is not None else ''})"
+                 for f, v, o in self.aggregates]
+        if self.header and not self.csv:
+            texts = [f"{text} as a{i}" if "," in text else text for i, text in enumerate(texts)]
+        return args + ["--agg", ", ".join(texts)]
+
+    def text(self):
+        out = io.StringIO()
+        rows = list(zip(*[c for _, c in self.columns]))
+        if self.header:
+            rows.insert(0, tuple(self.names))
+        for row in rows:
+            fields = []
+            for i, v in enumerate(row):
+                quote = self.csv and (any(c in v for c in ',"\n') or self.rng.random() < 0.1)
+                fields.append('"' + v.replace('"', '""') + '"' if quote else v)
+            if len(fields) == 1 and not fields[0]:
+                fields[0] = '""' if self.csv else ""
+            out.write(",".join(fields) + "\n")
+        return out.getvalue()
+
+    def truth(self):
+        groups = {}
+        for row in range(self.n):
+            key = tuple(key_of(self.columns[i][1][row], self.letters[i])
+                        for i in range(self.nkeys))
+            groups.setdefault(key, []).append(row)
+        if not self.nkeys and not groups:
+            groups[()] = []
+        keys = list(groups)
+        for i in range(self.nkeys - 1, -1, -1):
+            keys.sort(key=lambda k: k[i], reverse="r" in self.letters[i])
+        for key in keys:
+            rows = groups[key]
+            result = [self.columns[i][1][rows[0]] for i in range(self.nkeys)]
+            for function, v, other in self.aggregates:
+                texts = [self.columns[v][1][r] for r in rows]
+                others = [self.columns[other][1][r] for r in rows] if other is not None else None
+                result.append(aggregate(function, texts, others))
+            yield result
+
+
+def run(command, stdin=None):
+    done = subprocess.run(command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False)
+    if done.returncode or done.stderr:
+        raise AssertionError(f"status {done.returncode}: {done.stderr.decode()}")
+    return done.stdout
+
+
+def check(xgroup, case):
+    text, args = case.text().encode(), case.arguments()
+    with open("in", "wb") as f:
+        f.write(text)
+    first = run([xgroup, "--parallel=1", *args, "in"])
+    if case.csv:
+        rows = list(csv.reader(io.StringIO(first.decode())))
+    else:
+        rows = [line.split(",") for line in first.decode().split("\n")[:-1]]
+    rows = rows[1:] if case.header else rows
+    wanted = list(case.truth())
+    assert len(rows) == len(wanted), f"{len(rows)} rows instead of {len(wanted)}"
+    for got, want in zip(rows, wanted):
+        for g, w in zip(got, want):
+            assert equal(g, w), f"{got}: {g!r} instead of {w!r}"
+        assert len(got) == len(want), got
+    for threads, memory in ((2, "1b"), (3, "2M"), (8, "8M")):
+        again = run([xgroup, f"--parallel={threads}", "-S", memory, *args, "in"])
+        assert again == first, f"--parallel={threads} -S {memory}: other bytes"
+    assert run([xgroup, "-S", "1M", *args], text) == first, "pipe: other bytes"
+    return args
+
+
+def main():
+    xgroup, cases, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    numbers = [int(sys.argv[4])] if len(sys.argv) > 4 else range(cases)
+    for number in numbers:
+        case = Case(seed, number)
+        try:
+            check(xgroup, case)
+        except (AssertionError, ValueError) as error:
+            print(f"case {number} of seed {seed}: {error}\n{case.arguments()}", file=sys.stderr)
+            return 1
+    print(f"{len(numbers)} cases")
+    return 0
+
+
+sys.exit(main())

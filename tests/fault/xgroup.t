@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# file_tags=slow
+#
+# Each allocation, each call for a file and each request of xgroup fails, one at a time: status 0 and
+# the right result, or 2 with one message, and then the old output is there as it was.  The same for
+# a process that is killed.  SP_TEST_FULL=1: more of the calls.
+
+# shellcheck source=tests/fault/sweep.bash
+. "$(dirname "$0")/sweep.bash" || exit 2
+# shellcheck source=tests/fault/begin.bash
+. "$(dirname "$0")/begin.bash"
+needs_shim
+
+seq 30000 | awk '{ print "k" ($1 * 7919) % 9973, $1 % 100 / 4, $1 "e-12" }' >in
+mkdir place
+# shellcheck disable=SC2034 # by name
+memory=(-k 1 -S 64M --parallel=2 --agg 'sum(2), median(2), sum(3), last(1)' in)
+# shellcheck disable=SC2034
+spilled=(-k 1 -S 1M --parallel=2 --order='sum(2):r' --agg 'sum(2), distinct(2), var(3)' in)
+# shellcheck disable=SC2034
+alone=(-k 1:r -S 1M --parallel=1 --agg 'count(), list(2)' in)
+for command in memory spilled alone; do
+	declare -n line=$command
+	"$xgroup" "${line[@]}" >want.$command || exit 2
+done
+echo old >old
+
+judge()
+{
+	case $status in
+	0) cmp -s "want.$1" place/out || echo 'status 0 and a wrong result' ;;
+	2)
+		[ "$(grep -c '^xgroup: .' err)" = 1 ] || echo 'not one message'
+		cmp -s old place/out || echo 'the old output is not as it was'
+		;;
+	*) echo "status $status" ;;
+	esac
+	[ "$(ls -A place)" = out ] || echo 'a file was left next to the output'
+	[ -z "$(ls -A tmp)" ] || echo 'left in -T'
+}
+
+once()
+{
+	local what
+	local -n line=$1
+
+	cp old place/out
+	"${wrap[@]}" "$xgroup" -T tmp -o place/out "${line[@]}" "${@:2}" >out 2>err
+	status=$?
+	what=$(judge "$1")
+	[ -z "$what" ] || printf '%s: %s\n' "$what" "$(head -c 300 err)"
+}
+
+requests()
+{
+	local kind=$1 i=1 bad=''
+
+	while [ $i -lt 60 ]; do
+		once spilled "--engine=fault:SCOPE=PROCESS,KIND=$kind,NTH=$i,ERROR=EIO:sync" >wrong
+		[ ! -s wrong ] || bad+="request $i: $(cat wrong)"$'\n'
+		[ $status = 2 ] || break
+		i=$((i + (full || i < 5 ? 1 : 7)))
+	done
+	[ $i -gt 3 ] || bad+="only $((i - 1)) requests failed"
+	tap_empty "${kind,,} requests, of the first $((i - 1)), that fail are reported" "$bad"
+}
+
+wrap=() full=${SP_TEST_FULL:-}
+for command in memory spilled alone; do
+	sweep $command alloc $((full ? 200 : 20))
+	for call in open read pread write pwrite close ftruncate rename; do
+		sweep $command $call $((full ? 20 : 5))
+	done
+done
+requests READ
+requests WRITE
+
+# Killed at any time: the output is the old or the new one.
+bad='' early=0
+for i in $(seq 1 $((full ? 100 : 12))); do
+	cp old place/out
+	# shellcheck disable=SC2154 # by name
+	{ timeout -s KILL "0.0$((i % 10))$((i * 7 % 10))" "$xgroup" -T tmp -o place/out "${spilled[@]}"; } 2>/dev/null
+	cmp -s place/out want.spilled || { cmp -s old place/out && early=$((early + 1)); } || bad+="run $i: the output is neither"$'\n'
+	[ "$(ls -A place)" = out ] || bad+="run $i: left $(ls -A place)"$'\n'
+done
+rm -rf tmp && mkdir tmp
+tap_empty "killed: the output is the old one ($early times) or the new one" "$bad"
+all_swept
+tap_done

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of xgroup's options, and what follows from them.
+ */
+#include <string.h>
+#include "autopack.h"
+#include "number.h"
+#include "outputs.h"
+#include "packedwarn.h"
+#include "xgroup.h"
+
+#define THREADS_MAX 1024
+
+static const char about[] =
+	"Group the records of all FILEs by key, and write a row of aggregates for each\n"
+	"group.  With no FILE, or when FILE is -, read standard input.";
+
+static const char notes[] =
+	"KEY is one column: its number, or with --header its name, and letters of sort,\n"
+	"as in 3, 3n, name or name:f.  Rows come in the order of the keys; texts compare\n"
+	"by their bytes.\n"
+	"\n"
+	"LIST has FUNCTION(COLUMN) [as NAME], with commas between them.  Functions:\n"
+	"  count()               records; count(x): values of x\n"
+	"  sum, mean, min, max   also of dates and texts: min and max\n"
+	"  first, last           by the order of the input\n"
+	"  distinct, mode        number of different values; the most frequent one\n"
+	"  median, p0 to p100    exact percentiles, as p99.9(x)\n"
+	"  var, stddev           of a sample\n"
+	"  corr, slope, r2       of two columns: corr(x, y); slope is that of y over x\n"
+	"  list                  all values, with semicolons between them\n"
+	"Fields without a value do not count.\n"
+	"\n"
+	"SIZE takes the suffixes b (bytes), K, M, G, T, P, E (powers of 1024) and % (of\n"
+	"the machine's memory); without one, -S is in KiB and other sizes in bytes.\n"
+	"\n"
+	"Exit status: 0 on success, 2 after an error.\n"
+	"\n"
+	"Examples, more of them in spindle-recipes(7):\n"
+	"  xgroup --csv --header -k region --agg 'sum(price), mean(price)' sales.csv\n"
+	"  xgroup -t'|' -k 5 --agg 'count(), sum(3) as total' orders.tbl\n"
+	"  xgroup -k 1 --order='count():r' --limit=10 access.log\n"
+	"  xgroup --csv --header -k endpoint --agg 'p50(ms), p99(ms), max(ms)' log.csv\n";
+
+static void add_key(void *settings, const char *option, const char *text)
+{
+	struct settings *set = settings;
+
+	(void)option;
+	set->keys = must_alloc(set->keys, set->opts.nkeys + 1, sizeof(*set->keys));
+	set->keys[set->opts.nkeys++] = text;
+	set->opts.keys = set->keys;
+}
+
+static uint64_t threads(const char *name, const char *text)
+{
+	uint64_t n = number_option(name, text, 1);
+
+	return n < THREADS_MAX ? n : THREADS_MAX;
+}
+
+static uint64_t memory(const char *name, const char *text)
+{
+	uint64_t bytes = 0;
+	enum number_status status = size_parse(text, 1024, &bytes);
+
+	if (status != NUMBER_OK)
+		number_die(status, name, text, SIZE_FORMS);
+	return bytes ? bytes : 1; /* 0 would mean the default */
+}
+
+#define TO(member) SETTING_TO(struct settings, member)
+
+static const struct setting settings[] = {
+	{ .doc = "Groups:" },
+	{ "key", "KEY", "group by this column; may be repeated", .call = add_key, .letter = 'k' },
+	{ "agg", "LIST", "aggregates of each group (count())", TO(opts.aggregates), .letter = 'a',
+	  .once = "lists of aggregates" },
+	{ "order", "HOW",
+	  "key; first, the order of the first records; or a column of the result, NAME or NAME:r "
+	  "for descending (key)",
+	  TO(opts.order), .once = "orders" },
+	{ "limit", "N", "write only the first N rows of the result", TO(opts.top),
+	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, opts.limited) },
+	{ .doc = "Records:" },
+	{ "csv", NULL, "RFC 4180 records; fields end at SEP of -t, or comma", TO(csv) },
+	{ "field-separator", "SEP", "fields end at the byte SEP, not at runs of blanks",
+	  TO(separator), .letter = 't' },
+	{ "header", NULL, "the first record of each input has the names of the columns",
+	  TO(opts.header) },
+	{ "zero-terminated", NULL, "lines end with NUL, not newline", TO(zero), .letter = 'z' },
+	{ "null", "TEXT", "fields with this text have no value, as empty ones", TO(opts.null_text),
+	  .once = "texts without a value" },
+	{ "skip-invalid", NULL,
+	  "leave out records whose value is not a number, and count them, instead of an error",
+	  TO(opts.skip_invalid) },
+	{ "output", "FILE", "write to FILE, which may be an input and appears when it is complete",
+	  TO(output), .once = "output files", .letter = 'o', .dash = SETTING_DASH_OUTPUT },
+	PACKED_SETTINGS(struct settings, opts.run),
+	{ .doc = "Resources:" },
+	{ "buffer-size", "SIZE", "memory for the whole program, plus up to 16 MiB",
+	  TO(opts.run.memory_bytes), .whole = memory, .letter = 'S' },
+	{ "parallel", "N", "use at most N threads", TO(opts.run.parallel), .whole = threads },
+	{ "temporary-directory", "DIR",
+	  "put temporary data in DIR, not in $TMPDIR or /tmp; may be repeated", TO(common),
+	  .call = tmpdir_add, .letter = 'T' },
+	SPACE_SETTINGS(struct settings, opts.run),
+	{ .doc = "Reporting:" },
+	{ "stats", "FILE",
+	  "write a report as JSON to FILE; without FILE, as text to standard error", TO(common),
+	  .call = stats_set, .optional = true },
+	{ "details", NULL, "with --stats: print all values, too", TO(common.details) },
+	{ "trace", "FILE", "write every block request to FILE", TO(opts.run.trace_path) },
+	{ "trace-tasks", "FILE", "log how the work divides over threads to FILE",
+	  TO(opts.run.trace_tasks_path) },
+	PROGRESS_SETTING(struct settings, common.progress, 0),
+	PLOT_SETTING(struct settings, 0),
+	SETTING_ANSWERS,
+	{ 0 },
+};
+
+/* Refuses an output that is another output or an input; only the result may be an input. */
+static void check_files(const struct settings *set)
+{
+	struct sp_output_set out = { 0 };
+	bool warned = set->opts.run.decompress != SP_PACKED_NONE;
+
+	outputs_common(&out, &set->common, set->output);
+	outputs_check_inputs(&out, set->files, set->nfiles);
+	for (size_t i = 0; i < set->nfiles && !warned; i++)
+		warned = packedwarn_input(set->files[i], "--decompress");
+	if (set->opts.run.compress_output == SP_PACKED_NONE)
+		packedwarn_output(set->output, "--compress-output compresses it");
+}
+
+static char separator_byte(const char *text)
+{
+	if (!strcmp(text, "\\0"))
+		return '\0';
+	if (!strcmp(text, "\\t"))
+		return '\t';
+	if (!text[0] || text[1])
+		die("-t %s: a separator is one byte", quote(text));
+	return text[0];
+}
+
+/* Sets the format of records. */
+static void set_format(struct settings *set)
+{
+	struct sp_recfmt *f = &set->opts.format;
+
+	args_exclude(set->csv, "--csv", set->zero, "-z");
+	*f = (struct sp_recfmt){ .kind = set->csv ? SP_REC_CSV : SP_REC_LINE,
+				 .eol = set->zero ? '\0' : '\n',
+				 .separator = ',' };
+	if (!set->separator)
+		return;
+	set->opts.separator = (unsigned char)separator_byte(set->separator);
+	f->separator = (char)set->opts.separator;
+	if (set->csv && strchr("\"\r\n", f->separator))
+		die("-t %s: quotes, line ends and NUL cannot separate the fields of CSV",
+		    quote(set->separator));
+	if (!set->csv && f->separator == f->eol)
+		die("-t %s: this byte ends a line", quote(set->separator));
+}
+
+void options_parse(struct settings *set, int argc, char **argv)
+{
+	static const struct args args = {
+		.settings = settings, .operands = "[FILE]...", .about = about, .notes = notes
+	};
+	static const char *const standard_input[] = { "-" };
+	struct operands operands;
+
+	args_read(&args, argc, argv, set, &operands);
+	set->files = operands.n ? (const char *const *)operands.text : standard_input;
+	set->nfiles = operands.n ? operands.n : 1;
+	set_format(set);
+	common_options_finish(&set->common);
+	if (!common_options_simulated(&set->common))
+		autopack(&set->common, set->files, set->nfiles, set->output);
+	common_options_packed(&set->common, set->output, "--output");
+	runplot_begin(&set->common);
+	check_files(set);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xgroup's command line, parsed and turned into one call of the library.
+ *
+ *	options.c   the table of options; which go together
+ */
+#pragma once
+
+#include <spindle/group.h>
+#include "args.h"
+#include "common_options.h"
+#include "msg.h"
+#include "runplot.h"
+
+struct settings {
+	struct common_options common;
+	struct sp_group_opts opts;
+	bool csv, zero;
+	const char *separator;
+	const char **keys;
+	const char *output;
+	const char *const *files;
+	size_t nfiles;
+};
+
+/* Reads, checks and completes the options; errors end the program. */
+void options_parse(struct settings *set, int argc, char **argv);
