@@ -14,6 +14,7 @@
 #include "base/floats.h"
 #include "columns/aggregates_impl.h"
 #include "columns/schema_text.h"
+#include "expr/token.h"
 #include "rec/value.h"
 
 __extension__ typedef unsigned __int128 wide;

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "columns/schema_text.h"
+#include "expr/token.h"
 #include "columns/predicate_program.h"
 
 #define MAX_DEPTH 100 /* maximum depth of parentheses and "not" */

@@ -19,17 +19,6 @@
 
 #define SHOWN 40 /* bytes of a user's word in a message */
 
-size_t sp__unquote(const char *from, char *to, size_t *n)
-{
-	const char quote = *from, *at = from + 1;
-	char *end = to;
-
-	for (; *at && (*at != quote || at[1] == quote); *end++ = *at++)
-		at += *at == quote;
-	*n = (size_t)(end - to);
-	return *at ? (size_t)(at + 1 - from) : 0;
-}
-
 /*
  * Takes the next name of a list, in place and without its quotes, and moves *list to the rest, NULL
  * after the last one.  False: a quote is not closed.

@@ -35,13 +35,6 @@ SP_MUST_CHECK int sp__schema_file_read(struct sp__schema *s, const char *path,
 				       struct sp_errinfo *err);
 /* Appends a line for each column to text.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__schema_lines_print(const struct sp__schema *s, struct sp__bytes *text);
-
-/*
- * Copies the word in quotes at from, whose first byte is the quote, to `to`, which can be from;
- * quotes that are doubled in it are copied once.  *n: its bytes.  Returns the bytes up to the
- * closing quote, and with it; 0: it is not closed, and the rest was copied.
- */
-size_t sp__unquote(const char *from, char *to, size_t *n);
 /*
  * Finds the columns of a list, in its order; NULL: all columns.  The caller frees *columns.
  * Returns 0; SP_ESYNTAX if a name is no column's, with the nearest name, or is missing; or -ENOMEM.

@@ -142,6 +142,13 @@ static int resolve(struct job *j, const struct sp_batch *header, bool input_empt
 	struct sp_batch first = *header;
 	char **list = NULL;
 	const char *order = j->opts->order;
+	const struct sp__group_words words = {
+		.keys = j->opts->keys,
+		.nkeys = j->opts->nkeys,
+		.aggregates = j->opts->aggregates ? j->opts->aggregates : "count()",
+		.where = j->opts->where,
+		.first_positions = order && !strcmp(order, "first"),
+	};
 	int rc = 0;
 
 	if (j->opts->header && first.bytes) {
@@ -153,11 +160,13 @@ static int resolve(struct job *j, const struct sp_batch *header, bool input_empt
 	}
 	if (rc)
 		return no_memory(j);
-	rc = sp__group_spec_parse(&j->spec, j->opts->keys, j->opts->nkeys,
-				  j->opts->aggregates ? j->opts->aggregates : "count()",
-				  order && !strcmp(order, "first"), &names, j->err);
+	rc = sp__group_spec_parse(&j->spec, &words, &names, j->err);
 	free(list);
-	return rc ? rc : sp__group_order_parse(&j->results.order, order, &j->spec, j->err);
+	if (!rc)
+		rc = sp__group_order_parse(&j->results.order, order, &j->spec, j->err);
+	if (!rc && j->opts->having)
+		rc = sp__group_having_parse(&j->results.having, j->opts->having, &j->spec, j->err);
+	return rc;
 }
 
 static int open_workers(struct job *j)
@@ -199,18 +208,15 @@ static void close_workers(struct job *j)
 
 /* Reads records. */
 
-/* Records the error of a value that is not a number. */
-static int bad_value(const struct job *j, const struct sp__group_worker *w, const char *input,
-		     uint64_t line, struct sp_errinfo *err)
+/* Records the error of a value that is not what is needed. */
+static int bad_value(const struct sp__group_worker *w, const char *input, uint64_t line,
+		     struct sp_errinfo *err)
 {
-	const struct sp__group_spec *s = &j->spec;
-	const char *name = s->aggregates[s->arguments[w->bad_argument].by].name;
-
-	return sp__errf(
-		err, SP_EFORMAT, "group", input, -1,
-		"line %llu: %s: '%.*s' is not a number; --null=TEXT names a text that stands "
-		"for no value, --skip-invalid leaves such records out",
-		(unsigned long long)line, name, (int)sp__min(w->bad.n, SHOWN), w->bad.p);
+	return sp__errf(err, SP_EFORMAT, "group", input, -1,
+			"line %llu: %s: '%.*s' is not %s; --null=TEXT names a text that stands "
+			"for no value, --skip-invalid leaves such records out",
+			(unsigned long long)line, w->bad_of, (int)sp__min(w->bad.text.n, SHOWN),
+			w->bad.text.p, w->bad.wanted);
 }
 
 /* Records the error of a worker, which no value has caused. */
@@ -251,7 +257,7 @@ static int take_part(void *arg, unsigned worker, struct sp__part *part, struct s
 		/* A line that cannot be read again is not counted. */
 		(void)!sp__lines_before(part->where.fd, part->from + sp__part_at(part, from),
 					line_end(j), &lines);
-		return bad_value(j, &j->workers[worker], j->io->inputs[part->input], lines + 1,
+		return bad_value(&j->workers[worker], j->io->inputs[part->input], lines + 1,
 				 &part->err);
 	}
 	return rc ? failed(rc, j->io->inputs[part->input], &part->err) : 0;
@@ -278,7 +284,7 @@ static int take_batch(struct job *j, struct sp_batch batch, uint64_t position, u
 		rc = take(j, 0, &batch, position + (uint64_t)(batch.data - begin), &records);
 		if (rc == SP_EFORMAT)
 			return bad_value(
-				j, &j->workers[0], j->io->ninputs == 1 ? j->io->inputs[0] : NULL,
+				&j->workers[0], j->io->ninputs == 1 ? j->io->inputs[0] : NULL,
 				lines + 1 +
 					sp__count_bytes(begin, (size_t)(batch.data - begin),
 							line_end(j)),
@@ -414,7 +420,7 @@ static int check_groups(struct job *j)
 	uint64_t records = 0;
 
 	for (unsigned i = 0; i < j->nworkers; i++)
-		records += j->workers[i].records - j->workers[i].skipped;
+		records += j->workers[i].records - j->workers[i].skipped - j->workers[i].filtered;
 	return records == j->results.records ? 0 : sp__err(j->err, SP_EBALANCE, "group", NULL, -1);
 }
 
@@ -505,6 +511,7 @@ static void note(const struct job *j, struct sp_group_stats *st)
 		st->records += w->records;
 		st->input_bytes += w->bytes;
 		st->skipped += w->skipped;
+		st->filtered += w->filtered;
 		st->partials += w->partials;
 		st->tables_emptied += w->fills;
 	}

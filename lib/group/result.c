@@ -39,7 +39,10 @@ int sp__group_results_open(struct sp__group_results *r)
 
 	r->lists = calloc(s->nlists + 1, sizeof(*r->lists));
 	r->ranks = calloc(s->naggregates + 1, sizeof(*r->ranks));
-	if (!r->lists || !r->ranks || sp__arena_open(&r->arena, ARENA_BYTES))
+	r->columns = calloc(s->nkeys + s->naggregates + 1, sizeof(*r->columns));
+	r->scratch = r->having ? sp__expr_scratch_new(r->having) : NULL;
+	if (!r->lists || !r->ranks || !r->columns || (r->having && !r->scratch) ||
+	    sp__arena_open(&r->arena, ARENA_BYTES))
 		return no_memory(r);
 	for (uint32_t i = 0; i < s->narguments; i++) {
 		set_list(r, &s->arguments[i], SP__KEEP_NUMBERS, s->arguments[i].numbers);
@@ -58,6 +61,10 @@ void sp__group_results_close(struct sp__group_results *r)
 	}
 	free(r->lists);
 	free(r->ranks);
+	free(r->columns);
+	sp__expr_scratch_free(r->scratch);
+	sp__expr_free(r->having);
+	sp__bytes_release(&r->values, NULL);
 	sp__arena_close(&r->arena);
 	sp__bytes_release(&r->prefix, NULL);
 	sp__bytes_release(&r->text, NULL);

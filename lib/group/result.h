@@ -35,7 +35,8 @@ struct sp__group_results {
 	const struct sp__group_input *in;
 	const struct sp__group_spec *spec;
 	struct sp__group_order order;
-	bool limited; /* to so many rows: */
+	struct sp__expr *having; /* a condition of rows; or NULL */
+	bool limited;		 /* to so many rows: */
 	uint64_t top;
 	struct sp_errinfo *err;
 	struct sp__sorter *sorter;     /* of rows in another order; or NULL */
@@ -48,6 +49,9 @@ struct sp__group_results {
 	struct sp__bytes row, out;
 	struct sp__bytes ordered; /* the value of the row in order.column */
 	struct sp__bytes code;
+	struct sp__bytes values;   /* of the row, for the condition, ... */
+	struct sp__slice *columns; /* ... which ends here; p: set when the row is complete */
+	struct sp__expr_scratch *scratch;
 	struct sp__group_list *lists;
 	struct sp__group_rank *ranks; /* of each aggregate */
 	uint64_t groups, rows, bytes;

@@ -13,6 +13,7 @@
 
 #define OUT_BYTES ((size_t)64 << 10)
 #define AVG_PLACES 6
+#define SHOWN 40     /* bytes of a text in a message */
 #define NO_VALUE "-" /* where fields are separated by blanks */
 
 static int no_memory(struct sp__group_results *r)
@@ -131,6 +132,11 @@ static int put_field(struct sp__group_results *r, uint32_t number, const char *p
 	struct sp__bytes *row = &r->row;
 	const bool only = r->spec->nkeys + r->spec->naggregates == 1;
 
+	if (r->having) {
+		if (sp__bytes_append(&r->values, p, n, NULL))
+			return no_memory(r);
+		r->columns[number].n = n;
+	}
 	if (!n && cut->kind == SP__CUT_BLANKS) {
 		/* Two separators are as one. */
 		p = r->in->null_bytes ? r->in->null_text : NO_VALUE;
@@ -361,16 +367,39 @@ int sp__group_results_header(struct sp__group_results *r)
 	return rc;
 }
 
+/* Sets *chosen to whether the condition is true for the row. */
+static int choose(struct sp__group_results *r, bool *chosen)
+{
+	const uint32_t n = r->spec->nkeys + r->spec->naggregates;
+	const struct sp__expr_record record = { r->columns, r->in->null_text, r->in->null_bytes };
+	const char *at = r->values.data;
+	struct sp__expr_bad bad;
+	int rc;
+
+	for (uint32_t i = 0; i < n; at += r->columns[i++].n)
+		r->columns[i].p = at;
+	rc = sp__expr_choose(r->having, r->scratch, &record, chosen, &bad);
+	if (rc == SP_EFORMAT)
+		return sp__errf(r->err, rc, "group", NULL, -1,
+				"--having: '%.*s' of the row '%.*s' is not %s",
+				(int)sp__min(bad.text.n, SHOWN), bad.text.p,
+				(int)sp__min(r->row.bytes, SHOWN), r->row.data, bad.wanted);
+	return rc ? no_memory(r) : 0;
+}
+
 int sp__group_row_write(struct sp__group_results *r)
 {
 	const struct sp__group_spec *s = r->spec;
+	bool chosen = true;
 	int rc;
 
-	r->row.bytes = 0;
+	r->row.bytes = r->values.bytes = 0;
 	rc = put_key(r);
 	for (uint32_t i = 0; !rc && i < s->naggregates; i++)
 		rc = put_aggregate(r, i);
-	if (!rc)
+	if (!rc && r->having)
+		rc = choose(r, &chosen);
+	if (!rc && chosen)
 		rc = r->sorter ? sort_row(r) : put_row(r, r->row.data, r->row.bytes);
 	return rc;
 }

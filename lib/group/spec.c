@@ -10,13 +10,12 @@
 #include "base/edits.h"
 #include "base/err.h"
 #include "base/minmax.h"
-#include "columns/schema_text.h"
-#include "group/amount.h"
-#include "group/spec.h"
+#include "expr/token.h"
+#include "expr/amount.h"
+#include "group/operand.h"
 #include "group/state.h"
 
 #define SHOWN 40	 /* bytes of a user's word in a message */
-#define NEAR_COLUMN 2	 /* share of a column's name that can differ */
 #define PERCENT_DIGITS 6 /* decimal places of a percentile, at most */
 #define ALIGNMENT 16u
 
@@ -45,123 +44,13 @@ static const struct {
 };
 #define FUNCTIONS (sizeof(functions) / sizeof(*functions))
 
-struct parser {
-	struct sp__group_spec *s;
-	const struct sp__group_names *names;
-	const char *p;
-	char *word; /* memory for a name */
-	struct sp_errinfo *err;
-};
-
-static int no_memory(struct parser *p)
-{
-	return sp__err(p->err, -ENOMEM, "group", NULL, -1);
-}
-
 static bool takes_two(enum sp__group_function f)
 {
 	return f == SP__GROUP_CORR || f == SP__GROUP_SLOPE || f == SP__GROUP_R2;
 }
 
-static void skip_blanks(struct parser *p)
-{
-	p->p += strspn(p->p, " \t\n");
-}
-
-/* Finds a name among the columns.  *field: its number from 0. */
-static int find_name(struct parser *p, size_t bytes, size_t *field)
-{
-	struct sp__near_name nearest = { 0 };
-	size_t found = 0;
-
-	*field = SIZE_MAX;
-	for (size_t i = 0; i < p->names->n; i++) {
-		if (strcmp(p->names->names[i], p->word) != 0) {
-			sp__near_name_try(&nearest, p->word, bytes, p->names->names[i],
-					  NEAR_COLUMN);
-			continue;
-		}
-		*field = i;
-		found++;
-	}
-	if (found == 1 || p->names->unknown)
-		return 0;
-	if (found)
-		return sp__invalid(p->err, NULL, "several columns have the name '%.*s'", SHOWN,
-				   p->word);
-	if (!p->names->n)
-		return sp__invalid(p->err, NULL, "'%.*s': to name columns, add --header", SHOWN,
-				   p->word);
-	return sp__invalid(p->err, NULL, "no column has the name '%.*s'%s%.*s%s", SHOWN, p->word,
-			   nearest.name ? "; the nearest one is '" : "", SHOWN,
-			   nearest.name ? nearest.name : "", nearest.name ? "'" : "");
-}
-
-/* Takes a number from 1. */
-static int take_number(struct parser *p, size_t *field)
-{
-	char *end;
-	unsigned long long n;
-
-	errno = 0;
-	n = strtoull(p->p, &end, 10);
-	if (!n || errno || n > SIZE_MAX / 2)
-		return sp__invalid(p->err, p->p, "columns count from 1");
-	if (p->names->n && n > p->names->n)
-		return sp__invalid(p->err, p->p, "the header has only %zu columns", p->names->n);
-	p->p = end;
-	*field = (size_t)n - 1;
-	return 0;
-}
-
-/* Takes a column, a number or a name that one of the bytes `ends` ends; p->word is its name. */
-static int take_column(struct parser *p, const char *ends, size_t *field)
-{
-	const char *at = p->p;
-	size_t n;
-	int rc;
-
-	if (*at == '"') {
-		p->p += sp__unquote(at, p->word, &n);
-		if (p->p == at)
-			return sp__invalid(p->err, at, "the double quote is not closed");
-		p->word[n] = '\0';
-		return find_name(p, n, field);
-	}
-	if (isdigit((unsigned char)*at)) {
-		rc = take_number(p, field);
-		n = (size_t)(p->p - at);
-		if (!rc && *field < p->names->n)
-			strcpy(p->word, p->names->names[*field]);
-		else
-			sprintf(p->word, "%.*s", (int)n, at);
-		return rc;
-	}
-	n = strcspn(at, ends);
-	p->p += n;
-	while (n && isspace((unsigned char)at[n - 1]))
-		n--;
-	if (!n)
-		return sp__invalid(p->err, at, "a column is expected");
-	memcpy(p->word, at, n);
-	p->word[n] = '\0';
-	return find_name(p, n, field);
-}
-
-/* Returns the number of a field among the columns that are read; UINT32_MAX: no memory. */
-static uint32_t note_column(struct sp__group_spec *s, size_t field)
-{
-	for (uint32_t i = 0; i < s->ncolumns; i++)
-		if (s->columns[i] == field)
-			return i;
-	if (!SP__ARRAY_GROW_BY_ONE(s->columns, s->ncolumns))
-		return UINT32_MAX;
-	s->columns[s->ncolumns] = field;
-	return s->ncolumns++;
-}
-
 /* Compiles the letters of a key, which apply to the whole field. */
-static int order_key(struct parser *p, struct sp__group_key *key, const char *text)
+static int order_key(struct sp__group_parser *p, struct sp__group_key *key, const char *text)
 {
 	struct sp_key letters = SP_KEY_INIT;
 	struct sp_keyset_opts o = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
@@ -182,31 +71,29 @@ static int order_key(struct parser *p, struct sp__group_key *key, const char *te
 	return rc ? rc : sp_keyset_new(&key->order, &o, p->err);
 }
 
-static int add_key(struct parser *p, const char *text)
+static int add_key(struct sp__group_parser *p, const char *text)
 {
 	struct sp__group_spec *s = p->s;
 	struct sp__group_key *key;
-	size_t field;
 	int rc;
 
 	if (!SP__ARRAY_GROW_BY_ONE(s->keys, s->nkeys))
-		return no_memory(p);
+		return sp__group_no_memory(p);
 	key = &s->keys[s->nkeys++];
 	*key = (struct sp__group_key){ 0 };
 	p->p = text;
-	rc = take_column(p, ":", &field);
+	rc = sp__group_take_operand(p, ":", &key->column);
 	if (rc)
 		return rc;
-	key->column = note_column(s, field);
 	key->name = strdup(p->word);
-	if (key->column == UINT32_MAX || !key->name)
-		return no_memory(p);
+	if (!key->name)
+		return sp__group_no_memory(p);
 	p->p += *p->p == ':';
 	return order_key(p, key, text);
 }
 
 /* Reads pN, a percentile with decimals.  False: it is none. */
-static bool take_percentile(struct parser *p, size_t n, struct sp__group_aggregate *a)
+static bool take_percentile(struct sp__group_parser *p, size_t n, struct sp__group_aggregate *a)
 {
 	const char *end = p->p + n, *at = p->p + 1;
 	uint32_t part = 0, whole = 100;
@@ -232,7 +119,7 @@ static bool take_percentile(struct parser *p, size_t n, struct sp__group_aggrega
 }
 
 /* Takes a function and the parenthesis behind it. */
-static int take_function(struct parser *p, struct sp__group_aggregate *a, unsigned *keep)
+static int take_function(struct sp__group_parser *p, struct sp__group_aggregate *a, unsigned *keep)
 {
 	const size_t n = strcspn(p->p, " \t\n(),\"");
 	struct sp__near_name nearest = { 0 };
@@ -260,16 +147,16 @@ static int take_function(struct parser *p, struct sp__group_aggregate *a, unsign
 			nearest.name ? nearest.name : "", nearest.name ? "')" : "");
 	}
 	p->p += n;
-	skip_blanks(p);
+	sp__group_skip_blanks(p);
 	if (*p->p != '(')
 		return sp__invalid(p->err, p->p, "'(' is expected behind a function");
 	p->p++;
-	skip_blanks(p);
+	sp__group_skip_blanks(p);
 	return 0;
 }
 
-static int note_argument(struct parser *p, uint32_t column, uint32_t second, unsigned keep,
-			 uint32_t *number)
+static int note_argument(struct sp__group_parser *p, uint32_t column, uint32_t second,
+			 unsigned keep, uint32_t *number)
 {
 	struct sp__group_spec *s = p->s;
 	uint32_t i = 0;
@@ -279,7 +166,7 @@ static int note_argument(struct parser *p, uint32_t column, uint32_t second, uns
 		i++;
 	if (i == s->narguments) {
 		if (!SP__ARRAY_GROW_BY_ONE(s->arguments, s->narguments))
-			return no_memory(p);
+			return sp__group_no_memory(p);
 		s->arguments[s->narguments++] =
 			(struct sp__group_argument){ .column = column, .second = second };
 	}
@@ -291,24 +178,20 @@ static int note_argument(struct parser *p, uint32_t column, uint32_t second, uns
 }
 
 /* Takes the columns of a function, and the parenthesis behind them. */
-static int take_arguments(struct parser *p, struct sp__group_aggregate *a, unsigned keep)
+static int take_arguments(struct sp__group_parser *p, struct sp__group_aggregate *a, unsigned keep)
 {
 	uint32_t column[2] = { UINT32_MAX, UINT32_MAX };
 	const unsigned n = takes_two(a->function) ? 2 : 1;
-	size_t field;
 	int rc;
 
 	for (unsigned i = 0; i < n && *p->p != ')'; i++) {
-		rc = take_column(p, "(),\"", &field);
+		rc = sp__group_take_operand(p, "(),\"", &column[i]);
 		if (rc)
 			return rc;
-		column[i] = note_column(p->s, field);
-		if (column[i] == UINT32_MAX)
-			return no_memory(p);
-		skip_blanks(p);
+		sp__group_skip_blanks(p);
 		if (i + 1 < n && *p->p == ',') {
 			p->p++;
-			skip_blanks(p);
+			sp__group_skip_blanks(p);
 		}
 	}
 	if (*p->p != ')')
@@ -333,16 +216,16 @@ static char *copy_text(const char *from, const char *to)
 }
 
 /* Takes "as NAME"; *name: replaced, or as it was. */
-static int take_name(struct parser *p, char **name)
+static int take_name(struct sp__group_parser *p, char **name)
 {
 	const char *at;
 	size_t n;
 
-	skip_blanks(p);
+	sp__group_skip_blanks(p);
 	if (strncasecmp(p->p, "as", 2) != 0 || !isspace((unsigned char)p->p[2]))
 		return 0;
 	p->p += 2;
-	skip_blanks(p);
+	sp__group_skip_blanks(p);
 	at = p->p;
 	if (*at == '"') {
 		p->p += sp__unquote(at, p->word, &n);
@@ -359,10 +242,10 @@ static int take_name(struct parser *p, char **name)
 		return sp__invalid(p->err, NULL, "a name is expected behind 'as'");
 	free(*name);
 	*name = strndup(p->word, n);
-	return *name ? 0 : no_memory(p);
+	return *name ? 0 : sp__group_no_memory(p);
 }
 
-static int add_aggregate(struct parser *p)
+static int add_aggregate(struct sp__group_parser *p)
 {
 	struct sp__group_spec *s = p->s;
 	struct sp__group_aggregate *a;
@@ -371,7 +254,7 @@ static int add_aggregate(struct parser *p)
 	int rc;
 
 	if (!SP__ARRAY_GROW_BY_ONE(s->aggregates, s->naggregates))
-		return no_memory(p);
+		return sp__group_no_memory(p);
 	a = &s->aggregates[s->naggregates];
 	rc = take_function(p, a, &keep);
 	if (rc)
@@ -379,58 +262,30 @@ static int add_aggregate(struct parser *p)
 	s->naggregates++;
 	a->name = copy_text(from, from + strcspn(from, ")") + 1);
 	if (!a->name)
-		return no_memory(p);
+		return sp__group_no_memory(p);
 	rc = take_arguments(p, a, keep);
 	if (rc)
 		return rc;
 	free(a->name);
 	a->name = copy_text(from, p->p);
 	if (!a->name)
-		return no_memory(p);
+		return sp__group_no_memory(p);
 	return take_name(p, &a->name);
 }
 
-static int add_aggregates(struct parser *p, const char *text)
+static int add_aggregates(struct sp__group_parser *p, const char *text)
 {
 	int rc;
 
 	p->p = text;
 	do {
-		skip_blanks(p);
+		sp__group_skip_blanks(p);
 		rc = add_aggregate(p);
 		if (rc)
 			return rc;
-		skip_blanks(p);
+		sp__group_skip_blanks(p);
 	} while (*p->p == ',' && p->p++);
 	return *p->p ? sp__invalid(p->err, p->p, "',' is expected between functions") : 0;
-}
-
-/* Sorts the columns, so that a record is searched once. */
-static int sort_columns(struct parser *p)
-{
-	struct sp__group_spec *s = p->s;
-	uint32_t *to = calloc(s->ncolumns + 1, sizeof(*to));
-	size_t *sorted = calloc(s->ncolumns + 1, sizeof(*sorted));
-
-	for (uint32_t i = 0; to && i < s->ncolumns; i++)
-		for (uint32_t k = 0; k < s->ncolumns; k++)
-			to[i] += s->columns[k] < s->columns[i];
-	for (uint32_t i = 0; to && sorted && i < s->ncolumns; i++)
-		sorted[to[i]] = s->columns[i];
-	for (uint32_t i = 0; to && i < s->nkeys; i++)
-		s->keys[i].column = to[s->keys[i].column];
-	for (uint32_t i = 0; to && i < s->narguments; i++) {
-		struct sp__group_argument *a = &s->arguments[i];
-
-		a->column = to[a->column];
-		a->second = a->second == UINT32_MAX ? UINT32_MAX : to[a->second];
-	}
-	free(to);
-	if (!sorted || !to)
-		return free(sorted), no_memory(p);
-	free(s->columns);
-	s->columns = sorted;
-	return 0;
 }
 
 static uint32_t place(struct sp__group_spec *s, bool wanted, size_t bytes)
@@ -443,7 +298,7 @@ static uint32_t place(struct sp__group_spec *s, bool wanted, size_t bytes)
 }
 
 /* Gives each part of the state of a group its place, and each list its number. */
-static int lay_out(struct parser *p, bool first_positions)
+static int lay_out(struct sp__group_parser *p, bool first_positions)
 {
 	struct sp__group_spec *s = p->s;
 
@@ -481,37 +336,60 @@ static int lay_out(struct parser *p, bool first_positions)
 	return 0;
 }
 
-static size_t longest(const char *const *keys, size_t nkeys, const char *aggregates,
-		      const struct sp__group_names *names)
+static size_t longest(const struct sp__group_words *words, const struct sp__group_names *names)
 {
-	size_t n = strlen(aggregates);
+	size_t n = strlen(words->aggregates);
 
-	for (size_t i = 0; i < nkeys; i++)
-		n = sp__max(n, strlen(keys[i]));
+	if (words->where)
+		n = sp__max(n, strlen(words->where));
+	for (size_t i = 0; i < words->nkeys; i++)
+		n = sp__max(n, strlen(words->keys[i]));
 	for (size_t i = 0; i < names->n; i++)
 		n = sp__max(n, strlen(names->names[i]));
 	return n + 1;
 }
 
-int sp__group_spec_parse(struct sp__group_spec *s, const char *const *keys, size_t nkeys,
-			 const char *aggregates, bool first_positions,
+/* Checks what was parsed from text, and what is left. */
+static int check_condition(const struct sp__expr *e, const char *option, const char *text,
+			   const char *left, struct sp_errinfo *err)
+{
+	if (*left)
+		return sp__invalid(err, left, "'and', 'or' or the end of %s is expected instead of",
+				   option);
+	return sp__expr_is_truth(e)
+		       ? 0
+		       : sp__invalid(err, text, "%s needs a condition, such as x > 3, not", option);
+}
+
+static int set_where(struct sp__group_parser *p, const char *text)
+{
+	int rc;
+
+	p->p = text;
+	rc = sp__group_take_expression(p, &p->s->where);
+	return rc ? rc : check_condition(p->s->where, "--where", text, p->p, p->err);
+}
+
+int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words *words,
 			 const struct sp__group_names *names, struct sp_errinfo *err)
 {
-	struct parser p = { .s = s, .names = names, .err = err };
+	struct sp__group_parser p = { .s = s, .names = names, .err = err };
 	int rc = 0;
 
 	*s = (struct sp__group_spec){ 0 };
-	p.word = malloc(longest(keys, nkeys, aggregates, names));
+	p.word = malloc(longest(words, names));
 	if (!p.word)
-		return no_memory(&p);
-	for (size_t i = 0; !rc && i < nkeys; i++)
-		rc = add_key(&p, keys[i]);
+		return sp__group_no_memory(&p);
+	for (size_t i = 0; !rc && i < words->nkeys; i++)
+		rc = add_key(&p, words->keys[i]);
 	if (!rc)
-		rc = add_aggregates(&p, aggregates);
+		rc = add_aggregates(&p, words->aggregates);
+	if (!rc && words->where)
+		rc = set_where(&p, words->where);
 	if (!rc)
-		rc = sort_columns(&p);
+		rc = sp__group_sort_columns(&p);
 	if (!rc)
-		rc = lay_out(&p, first_positions);
+		rc = lay_out(&p, words->first_positions);
 	free(p.word);
 	return rc;
 }
@@ -524,6 +402,12 @@ void sp__group_spec_free(struct sp__group_spec *s)
 	}
 	for (uint32_t i = 0; i < s->naggregates; i++)
 		free(s->aggregates[i].name);
+	for (uint32_t i = 0; i < s->nderived; i++) {
+		sp__expr_free(s->derived[i].expr);
+		free(s->derived[i].text);
+	}
+	sp__expr_free(s->where);
+	free(s->derived);
 	free(s->keys);
 	free(s->arguments);
 	free(s->aggregates);
@@ -554,7 +438,8 @@ static int no_column(const struct sp__group_spec *s, const char *text, size_t n,
 
 	for (uint32_t i = 0; i < s->nkeys + s->naggregates; i++)
 		sp__near_name_try(&nearest, text, n, name_of(s, i), 1);
-	return sp__invalid(err, text, "the result has no column of this name%s%s%s",
+	return sp__invalid(err, NULL, "the result has no column '%.*s'%s%s%s",
+			   (int)sp__min(n, SHOWN), text,
 			   nearest.name ? "; the nearest one is '" : "",
 			   nearest.name ? nearest.name : "", nearest.name ? "'" : "");
 }
@@ -577,6 +462,39 @@ int sp__group_order_parse(struct sp__group_order *order, const char *text,
 		order->column = sp__group_spec_find(spec, text, n);
 	}
 	return order->column < 0 ? no_column(spec, text, n, err) : 0;
+}
+
+/* What names of a condition of rows are looked up in. */
+struct result_names {
+	const struct sp__group_spec *spec;
+	struct sp_errinfo *err;
+};
+
+/* Is a function of sp__expr_names. */
+static int find_result(void *arg, const char *name, size_t bytes, uint64_t number, uint32_t *column)
+{
+	const struct result_names *names = arg;
+	const struct sp__group_spec *s = names->spec;
+	const int found = name ? sp__group_spec_find(s, name, bytes) : -1;
+
+	if (name && found < 0)
+		return no_column(s, name, bytes, names->err);
+	if (!name && number > s->nkeys + s->naggregates)
+		return sp__invalid(names->err, NULL, "the result has no column $%llu",
+				   (unsigned long long)number);
+	*column = name ? (uint32_t)found : (uint32_t)number - 1;
+	return 0;
+}
+
+int sp__group_having_parse(struct sp__expr **having, const char *text,
+			   const struct sp__group_spec *spec, struct sp_errinfo *err)
+{
+	struct result_names in = { spec, err };
+	const struct sp__expr_names names = { .find = find_result, .arg = &in, .calls = true };
+	const char *at = text;
+	int rc = sp__expr_parse(having, &at, &names, err);
+
+	return rc ? rc : check_condition(*having, "--having", text, at, err);
 }
 
 int sp__group_names_check(const struct sp__group_spec *s, const struct sp__cut *cut, char eol,

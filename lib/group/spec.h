@@ -11,6 +11,7 @@
 
 #include <spindle/rec.h>
 #include "base/mem.h"
+#include "expr/expr.h"
 #include "rec/fields.h"
 
 /* What is kept of an argument in each group. */
@@ -73,15 +74,23 @@ struct sp__group_aggregate {
 	char *name;
 };
 
+/* A column that is calculated. */
+struct sp__group_derived {
+	struct sp__expr *expr;
+	char *text;
+};
+
 struct sp__group_spec {
-	uint32_t nkeys, narguments, naggregates, ncolumns, nlists;
+	uint32_t nkeys, narguments, naggregates, ncolumns, nlists, nderived;
 	struct sp__group_key *keys;
 	struct sp__group_argument *arguments;
 	struct sp__group_aggregate *aggregates;
-	size_t *columns;      /* field of each column, ascending; SIZE_MAX: no record has it */
-	uint32_t state_bytes; /* of a group, a multiple of 16 */
-	uint32_t key_texts;   /* offset of the texts of keys with an order; 0: none */
-	uint32_t position;    /* offset of the first position of a group, and 1; 0: not there */
+	size_t *columns; /* field of each column, ascending; SIZE_MAX: no record has it */
+	struct sp__group_derived *derived; /* columns behind these */
+	struct sp__expr *where;		   /* condition of a record; NULL: none */
+	uint32_t state_bytes;		   /* of a group, a multiple of 16 */
+	uint32_t key_texts;		   /* offset of the texts of keys with an order; 0: none */
+	uint32_t position; /* offset of the first position of a group, and 1; 0: not there */
 };
 
 /* The names of the columns; n is 0 if records have none. */
@@ -91,13 +100,21 @@ struct sp__group_names {
 	bool unknown; /* the input is empty: every name is a column that no record has */
 };
 
+/* What a user has written. */
+struct sp__group_words {
+	const char *const
+		*keys; /* NAME[:LETTERS], NUMBER[LETTERS], EXPRESSION[:LETTERS]; as of sort */
+	size_t nkeys;
+	const char *aggregates; /* "FUNCTION(ARGUMENT) as NAME, ..." */
+	const char *where;	/* NULL: none */
+	bool first_positions;	/* keep where each group was seen first */
+};
+
 /*
- * keys: NAME[:LETTERS], NUMBER[LETTERS]; letters as of sort.  aggregates: "FUNCTION(ARGUMENT) as
- * NAME, ...".  first_positions: keep where each group was seen first.  Returns 0; -EINVAL with the
- * reason in err; or -ENOMEM.  The caller frees s in any case.
+ * Returns 0; -EINVAL with the reason in err; or -ENOMEM.  The caller frees s in any case.
  */
-SP_MUST_CHECK int sp__group_spec_parse(struct sp__group_spec *s, const char *const *keys,
-				       size_t nkeys, const char *aggregates, bool first_positions,
+SP_MUST_CHECK int sp__group_spec_parse(struct sp__group_spec *s,
+				       const struct sp__group_words *words,
 				       const struct sp__group_names *names, struct sp_errinfo *err);
 void sp__group_spec_free(struct sp__group_spec *s);
 
@@ -114,6 +131,13 @@ struct sp__group_order {
  */
 SP_MUST_CHECK int sp__group_order_parse(struct sp__group_order *order, const char *text,
 					const struct sp__group_spec *spec, struct sp_errinfo *err);
+
+/*
+ * Parses a condition of rows, whose names are those of the result's columns.  Returns 0; -EINVAL
+ * with the reason; or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__group_having_parse(struct sp__expr **having, const char *text,
+					 const struct sp__group_spec *spec, struct sp_errinfo *err);
 
 /* Returns the number of the result's column of this name; -1: there is none. */
 int sp__group_spec_find(const struct sp__group_spec *s, const char *name, size_t n);

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "group/code.h"
-#include "group/amount.h"
+#include "group/moments.h"
 #include "group/spec.h"
 #include "rec/fields.h"
 

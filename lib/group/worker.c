@@ -19,6 +19,18 @@
 /* A table pays if it has at most 1 / 2 groups for each record. */
 #define PAYS 2
 
+static int open_scratch(struct sp__group_worker *w)
+{
+	const struct sp__group_spec *s = w->in->spec;
+
+	for (uint32_t i = 0; i < s->nderived; i++)
+		if (!(w->scratch[i] = sp__expr_scratch_new(s->derived[i].expr)))
+			return -ENOMEM;
+	if (s->where && !(w->scratch[s->nderived] = sp__expr_scratch_new(s->where)))
+		return -ENOMEM;
+	return 0;
+}
+
 int sp__group_worker_open(struct sp__group_worker *w, const struct sp__group_input *in,
 			  size_t table_bytes)
 {
@@ -27,12 +39,13 @@ int sp__group_worker_open(struct sp__group_worker *w, const struct sp__group_inp
 	*w = (struct sp__group_worker){ .in = in, .ends.max_ends = ENDS };
 	w->ends.ends = malloc((ENDS + 1 + SP__FIELDENDS_SLACK) * sizeof(*w->ends.ends));
 	w->text = malloc(TEXT_BYTES + SP__FIELDENDS_SLACK);
-	w->columns = calloc(s->ncolumns + 1, sizeof(*w->columns));
+	w->columns = calloc(s->ncolumns + s->nderived + 1, sizeof(*w->columns));
+	w->scratch = calloc(s->nderived + 1, sizeof(struct sp__expr_scratch *));
 	w->values = calloc(s->narguments + 1, sizeof(*w->values));
 	w->second = calloc(s->narguments + 1, sizeof(*w->second));
 	/* A key of no parts has an address, too. */
-	if (!w->ends.ends || !w->text || !w->columns || !w->values || !w->second ||
-	    sp__bytes_reserve(&w->key, 1, NULL))
+	if (!w->ends.ends || !w->text || !w->columns || !w->values || !w->second || !w->scratch ||
+	    sp__bytes_reserve(&w->key, 1, NULL) || open_scratch(w))
 		return -ENOMEM;
 	return sp__group_table_open(&w->table, s, table_bytes);
 }
@@ -40,6 +53,9 @@ int sp__group_worker_open(struct sp__group_worker *w, const struct sp__group_inp
 void sp__group_worker_close(struct sp__group_worker *w)
 {
 	sp__group_table_close(&w->table);
+	for (uint32_t i = 0; w->scratch && i <= w->in->spec->nderived; i++)
+		sp__expr_scratch_free(w->scratch[i]);
+	free(w->scratch);
 	free(w->ends.ends);
 	free(w->text);
 	free(w->columns);
@@ -112,28 +128,57 @@ static bool read_value(const struct sp__group_input *in, const struct sp__slice 
 	return !v->text.p || !needs_number || sp__amount_parse(text->p, text->n, &v->number);
 }
 
-/* Reads the values of a record.  SP_EFORMAT: w->bad is not a number. */
+/* Reads the value of an argument.  SP_EFORMAT: w->bad is not a number. */
+static int read_argument(struct sp__group_worker *w, const struct sp__group_argument *a,
+			 uint32_t column, struct sp__group_value *v)
+{
+	if (read_value(w->in, &w->columns[column], a->keep & SP__KEEP_OF_NUMBERS, v))
+		return 0;
+	w->bad = (struct sp__expr_bad){ w->columns[column], "a number" };
+	w->bad_of = w->in->spec->aggregates[a->by].name;
+	return SP_EFORMAT;
+}
+
+/* Reads the values of a record. */
 static int read_values(struct sp__group_worker *w)
 {
 	const struct sp__group_spec *s = w->in->spec;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < s->narguments; i++) {
+	for (uint32_t i = 0; !rc && i < s->narguments; i++) {
 		const struct sp__group_argument *a = &s->arguments[i];
-		const bool numbers = a->keep & SP__KEEP_OF_NUMBERS;
 
-		w->bad_argument = i;
-		w->bad = w->columns[a->column];
-		if (!read_value(w->in, &w->bad, numbers, &w->values[i]))
-			return SP_EFORMAT;
-		if (a->second == UINT32_MAX)
+		rc = read_argument(w, a, a->column, &w->values[i]);
+		if (rc || a->second == UINT32_MAX)
 			continue;
-		w->bad = w->columns[a->second];
-		if (!read_value(w->in, &w->bad, numbers, &w->second[i]))
-			return SP_EFORMAT;
-		if (!w->second[i].text.p)
+		rc = read_argument(w, a, a->second, &w->second[i]);
+		if (!rc && !w->second[i].text.p)
 			w->values[i].text.p = NULL;
 	}
-	return 0;
+	return rc;
+}
+
+/* Calculates the derived columns, unless the condition is not true: *chosen. */
+static int derive(struct sp__group_worker *w, bool *chosen)
+{
+	const struct sp__group_spec *s = w->in->spec;
+	const struct sp__expr_record record = { w->columns, w->in->null_text, w->in->null_bytes };
+	int rc = 0;
+
+	*chosen = true;
+	if (s->where) {
+		w->bad_of = "--where";
+		rc = sp__expr_choose(s->where, w->scratch[s->nderived], &record, chosen, &w->bad);
+	}
+	for (uint32_t i = 0; !rc && *chosen && i < s->nderived; i++) {
+		struct sp__slice *text = &w->columns[s->ncolumns + i];
+
+		w->bad_of = s->derived[i].text;
+		rc = sp__expr_text(s->derived[i].expr, w->scratch[i], &record, text, &w->bad);
+		if (!text->p)
+			*text = (struct sp__slice){ sp__no_field, 0 };
+	}
+	return rc;
 }
 
 /* Counts a value of a list: as a group whose key is that of the group, the tag, and the value. */
@@ -208,9 +253,16 @@ static int add_record(struct sp__group_worker *w, uint64_t position)
 	const struct sp__group_spec *s = w->in->spec;
 	size_t key_bytes, space;
 	uint32_t at;
-	int rc = read_values(w);
+	bool chosen;
+	int rc = derive(w, &chosen);
 
-	if (rc && w->in->skip_invalid) {
+	if (!rc && !chosen) {
+		w->filtered++;
+		return 0;
+	}
+	if (!rc)
+		rc = read_values(w);
+	if (rc == SP_EFORMAT && w->in->skip_invalid) {
 		w->skipped++;
 		return 0;
 	}

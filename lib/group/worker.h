@@ -27,8 +27,9 @@ struct sp__group_worker {
 	_Alignas(64) const struct sp__group_input *in;
 	struct sp__group_table table;
 	struct sp__fieldends ends;
-	char *text;		   /* a copy of records, for ends */
-	struct sp__slice *columns; /* of a record, without quotes */
+	char *text;			   /* a copy of records, for ends */
+	struct sp__slice *columns;	   /* of a record, without quotes; then the derived ones */
+	struct sp__expr_scratch **scratch; /* of the derived columns, and of the condition */
 	struct sp__group_value *values, *second;
 	struct sp__fields fields;
 	struct sp__bytes unquoted, key;
@@ -39,10 +40,9 @@ struct sp__group_worker {
 	bool small;		 /* the table stays in the cache */
 	uint64_t added;		 /* records since the table was empty */
 	uint64_t records, bytes; /* taken; bytes are counted by the owner */
-	uint64_t skipped, partials, fills;
-	/* A value that is not a number: */
-	struct sp__slice bad;
-	uint32_t bad_argument;
+	uint64_t skipped, filtered, partials, fills;
+	struct sp__expr_bad bad; /* a value that is not a number or a date */
+	const char *bad_of;	 /* in which aggregate or expression */
 };
 
 /* table_bytes: of the table; the rest needs less than SP__GROUP_WORKER_REST.  0 or -ENOMEM. */

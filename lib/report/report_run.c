@@ -138,6 +138,7 @@ static const struct sp_report_field group_fields[] = {
 	MEMBER(group_stats, COUNT, output_records, "rows written, without the header"),
 	MEMBER(group_stats, COUNT, output_bytes, "bytes written"),
 	MEMBER(group_stats, COUNT, skipped, "records left out by --skip-invalid"),
+	MEMBER(group_stats, COUNT, filtered, "records left out by --where"),
 	MEMBER(group_stats, COUNT, blank_lines, "blank lines left out"),
 	MEMBER(group_stats, COUNT, partials,
 	       "partial totals that the tables of the threads gave to the sort"),

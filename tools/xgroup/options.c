@@ -76,6 +76,8 @@ static const struct setting settings[] = {
 	{ "key", "KEY", "group by this column; may be repeated", .call = add_key, .letter = 'k' },
 	{ "agg", "LIST", "aggregates of each group (count())", TO(opts.aggregates), .letter = 'a',
 	  .once = "lists of aggregates" },
+	{ "having", "CONDITION", "write only the rows for which this is true", TO(opts.having),
+	  .once = "conditions of rows" },
 	{ "order", "HOW",
 	  "key; first, the order of the first records; or a column of the result, NAME or NAME:r "
 	  "for descending (key)",
@@ -83,6 +85,8 @@ static const struct setting settings[] = {
 	{ "limit", "N", "write only the first N rows of the result", TO(opts.top),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, opts.limited) },
 	{ .doc = "Records:" },
+	{ "where", "CONDITION", "group only the records for which this is true", TO(opts.where),
+	  .once = "conditions of records" },
 	{ "csv", NULL, "RFC 4180 records; fields end at SEP of -t, or comma", TO(csv) },
 	{ "field-separator", "SEP", "fields end at the byte SEP, not at runs of blanks",
 	  TO(separator), .letter = 't' },

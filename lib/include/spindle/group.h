@@ -36,6 +36,13 @@ struct sp_group_opts {
 	 * slope(x, y), r2(x, y).  NULL: count().
 	 */
 	const char *aggregates;
+	/*
+	 * A condition: only records for which it is true are grouped; NULL: all.  Expressions can
+	 * be columns of keys and aggregates, too; see xgroup(1).
+	 */
+	const char *where;
+	/* A condition of the rows of the result, whose columns it names; NULL: all rows. */
+	const char *having;
 	const char *null_text; /* text of a field without a value; NULL: only the empty one */
 	bool skip_invalid;     /* leave records out whose value is not a number */
 	/*
@@ -59,7 +66,8 @@ struct sp_group_stats {
 	uint64_t records, input_bytes; /* read */
 	uint64_t groups;
 	uint64_t output_records, output_bytes;
-	uint64_t skipped;	 /* records with a value that is not a number */
+	uint64_t skipped;	 /* records with a value that is not a number or a date */
+	uint64_t filtered;	 /* records for which the condition is not true */
 	uint64_t blank_lines;	 /* between records of several columns */
 	uint64_t partials;	 /* partial totals that tables gave to the sort */
 	uint64_t tables_emptied; /* how often a full table did */

@@ -10,6 +10,7 @@
 #include "base/minmax.h"
 #include "columns/vector.h"
 #include "columns/schema_text.h"
+#include "expr/token.h"
 #include "table/change/newvalues.h"
 
 #define SHOWN 40 /* bytes of a user's word in a message */

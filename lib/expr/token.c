@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokens of expressions (token.h). */
+#include <string.h>
+#include <strings.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "expr/token.h"
+
+#define SHOWN 40 /* bytes of the user's text in a message */
+
+size_t sp__unquote(const char *from, char *to, size_t *n)
+{
+	const char quote = *from, *at = from + 1;
+	char *end = to;
+
+	for (; *at && (*at != quote || at[1] == quote); *end++ = *at++)
+		at += *at == quote;
+	*n = (size_t)(end - to);
+	return *at ? (size_t)(at + 1 - from) : 0;
+}
+
+int sp__token_fail_at(const struct sp__tokens *t, size_t at, const char *reason)
+{
+	const char *rest = t->begin + at;
+	const size_t n = strlen(rest);
+
+	if (!n)
+		return sp__invalid(t->err, NULL, "%s at the end of '%.*s'", reason, SHOWN,
+				   t->begin);
+	return sp__invalid(t->err, NULL, "%s at '%.*s%s', character %zu of '%.*s%s'", reason,
+			   (int)sp__min(n, SHOWN), rest, n > SHOWN ? "..." : "", at + 1, SHOWN,
+			   t->begin, strlen(t->begin) > SHOWN ? "..." : "");
+}
+
+int sp__token_fail(const struct sp__tokens *t, const char *reason)
+{
+	return sp__token_fail_at(t, (size_t)(t->token - t->begin), reason);
+}
+
+/* Tokens. */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
+}
+
+static bool continues(char c)
+{
+	return is_letter(c) || is_digit(c);
+}
+
+/* Takes a text or name in quotes. */
+static int take_quoted(struct sp__tokens *t)
+{
+	const size_t bytes = sp__unquote(t->at, t->word, &t->word_bytes);
+
+	t->kind = *t->at == '"' ? SP__TOKEN_NAME : SP__TOKEN_TEXT;
+	t->at += bytes;
+	return bytes ? 0 : sp__token_fail(t, "a quote is not closed");
+}
+
+/* Returns the length of a date at the text: 2024-05-31; or 0. */
+static size_t date_bytes(const char *text)
+{
+	static const char form[] = "0000-00-00";
+	size_t n = 0;
+
+	while (form[n] && (form[n] == '-' ? text[n] == '-' : is_digit(text[n])))
+		n++;
+	return form[n] || continues(text[n]) ? 0 : n;
+}
+
+/* Takes a number; a date without quotes is a text. */
+static void take_number(struct sp__tokens *t)
+{
+	const size_t date = date_bytes(t->at);
+
+	t->kind = SP__TOKEN_NUMBER;
+	if (date) {
+		t->kind = SP__TOKEN_TEXT;
+		memcpy(t->word, t->at, date);
+		t->word_bytes = date;
+		t->at += date;
+		return;
+	}
+	while (continues(*t->at) || *t->at == '.') {
+		const bool exponent = *t->at == 'e' || *t->at == 'E';
+
+		t->at++;
+		if (exponent && (*t->at == '-' || *t->at == '+') && is_digit(t->at[1]))
+			t->at++;
+	}
+}
+
+static void take_sign(struct sp__tokens *t)
+{
+	static const char *const signs[] = { "!=", "<>", "<=", ">=", "^=", "==", "||" };
+
+	t->kind = SP__TOKEN_SIGN;
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		if (!strncmp(t->at, signs[i], 2)) {
+			t->at += 2;
+			return;
+		}
+	t->at++;
+}
+
+int sp__token_next(struct sp__tokens *t)
+{
+	t->at += strspn(t->at, " \t\n\r");
+	t->kind = SP__TOKEN_END;
+	t->token = t->at;
+	t->bytes = 0;
+	if (!*t->at)
+		return 0;
+	if (*t->at == '"' || *t->at == '\'')
+		return take_quoted(t);
+	if (is_digit(*t->at) || (*t->at == '.' && is_digit(t->at[1]))) {
+		take_number(t);
+	} else if (*t->at == '$' && is_digit(t->at[1])) {
+		t->kind = SP__TOKEN_COLUMN;
+		for (t->at++; is_digit(*t->at); t->at++)
+			;
+	} else if (is_letter(*t->at)) {
+		t->kind = SP__TOKEN_WORD;
+		while (continues(*t->at) || (*t->at == '.' && continues(t->at[1])))
+			t->at++;
+	} else {
+		take_sign(t);
+	}
+	t->bytes = (size_t)(t->at - t->token);
+	return 0;
+}
+
+bool sp__token_is_sign(const struct sp__tokens *t, const char *sign)
+{
+	return t->kind == SP__TOKEN_SIGN && t->bytes == strlen(sign) &&
+	       !memcmp(t->token, sign, t->bytes);
+}
+
+bool sp__token_is_word(const struct sp__tokens *t, const char *word)
+{
+	return t->kind == SP__TOKEN_WORD && t->bytes == strlen(word) &&
+	       !strncasecmp(t->token, word, t->bytes);
+}

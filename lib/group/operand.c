@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Columns and expressions of keys and aggregates (operand.h).
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "base/edits.h"
+#include "base/err.h"
+#include "expr/token.h"
+#include "group/operand.h"
+
+#define SHOWN 40      /* bytes of a user's word in a message */
+#define NEAR_COLUMN 2 /* share of a column's name that can differ */
+#define DERIVED (1u << 31)
+/* What a name has in it if it is an expression instead. */
+#define OPERATORS "()+-*/%|$'<>=! "
+
+int sp__group_no_memory(struct sp__group_parser *p)
+{
+	return sp__err(p->err, -ENOMEM, "group", NULL, -1);
+}
+
+void sp__group_skip_blanks(struct sp__group_parser *p)
+{
+	p->p += strspn(p->p, " \t\n");
+}
+
+/* Finds a name among the columns.  *field: its number from 0. */
+static int find_name(struct sp__group_parser *p, size_t bytes, size_t *field)
+{
+	struct sp__near_name nearest = { 0 };
+	size_t found = 0;
+
+	*field = SIZE_MAX;
+	for (size_t i = 0; i < p->names->n; i++) {
+		if (strcmp(p->names->names[i], p->word) != 0) {
+			sp__near_name_try(&nearest, p->word, bytes, p->names->names[i],
+					  NEAR_COLUMN);
+			continue;
+		}
+		*field = i;
+		found++;
+	}
+	if (found == 1 || p->names->unknown)
+		return 0;
+	if (found)
+		return sp__invalid(p->err, NULL, "several columns have the name '%.*s'", SHOWN,
+				   p->word);
+	if (!p->names->n)
+		return sp__invalid(p->err, NULL, "'%.*s': to name columns, add --header", SHOWN,
+				   p->word);
+	return sp__invalid(p->err, NULL, "no column has the name '%.*s'%s%.*s%s", SHOWN, p->word,
+			   nearest.name ? "; the nearest one is '" : "", SHOWN,
+			   nearest.name ? nearest.name : "", nearest.name ? "'" : "");
+}
+
+/* Takes a number from 1. */
+static int take_number(struct sp__group_parser *p, size_t *field)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(p->p, &end, 10);
+	if (!n || errno || n > SIZE_MAX / 2)
+		return sp__invalid(p->err, p->p, "columns count from 1");
+	if (p->names->n && n > p->names->n)
+		return sp__invalid(p->err, p->p, "the header has only %zu columns", p->names->n);
+	p->p = end;
+	*field = (size_t)n - 1;
+	return 0;
+}
+
+/* Takes a column, a number or a name that one of the bytes `ends` ends; p->word is its name. */
+static int take_column(struct sp__group_parser *p, const char *ends, size_t *field)
+{
+	const char *at = p->p;
+	size_t n;
+	int rc;
+
+	if (*at == '"') {
+		p->p += sp__unquote(at, p->word, &n);
+		if (p->p == at)
+			return sp__invalid(p->err, at, "the double quote is not closed");
+		p->word[n] = '\0';
+		return find_name(p, n, field);
+	}
+	if (isdigit((unsigned char)*at)) {
+		rc = take_number(p, field);
+		n = (size_t)(p->p - at);
+		if (!rc && *field < p->names->n)
+			strcpy(p->word, p->names->names[*field]);
+		else
+			sprintf(p->word, "%.*s", (int)n, at);
+		return rc;
+	}
+	n = strcspn(at, ends);
+	p->p += n;
+	while (n && isspace((unsigned char)at[n - 1]))
+		n--;
+	if (!n)
+		return sp__invalid(p->err, at, "a column is expected");
+	memcpy(p->word, at, n);
+	p->word[n] = '\0';
+	return find_name(p, n, field);
+}
+
+/* Returns the number of a field among the columns that are read; UINT32_MAX: no memory. */
+static uint32_t note_column(struct sp__group_spec *s, size_t field)
+{
+	for (uint32_t i = 0; i < s->ncolumns; i++)
+		if (s->columns[i] == field)
+			return i;
+	if (!SP__ARRAY_GROW_BY_ONE(s->columns, s->ncolumns))
+		return UINT32_MAX;
+	s->columns[s->ncolumns] = field;
+	return s->ncolumns++;
+}
+
+/* Expressions. */
+
+/* Is a function of sp__expr_names. */
+static int find(void *arg, const char *name, size_t bytes, uint64_t number, uint32_t *column)
+{
+	struct sp__group_parser *p = arg;
+	size_t field = (size_t)number - 1;
+	int rc = 0;
+
+	if (name) {
+		memcpy(p->word, name, bytes);
+		p->word[bytes] = '\0';
+		rc = find_name(p, bytes, &field);
+	} else if (number > SIZE_MAX / 2 || (p->names->n && number > p->names->n)) {
+		return sp__invalid(p->err, NULL, "there is no column $%llu%s",
+				   (unsigned long long)number, p->names->n ? " in the header" : "");
+	}
+	if (rc)
+		return rc;
+	*column = note_column(p->s, field);
+	return *column == UINT32_MAX ? sp__group_no_memory(p) : 0;
+}
+
+int sp__group_take_expression(struct sp__group_parser *p, struct sp__expr **e)
+{
+	const struct sp__expr_names names = { .find = find, .arg = p };
+
+	return sp__expr_parse(e, &p->p, &names, p->err);
+}
+
+/* Returns the number of a derived column; UINT32_MAX: no memory.  The expression is the spec's. */
+static uint32_t note_derived(struct sp__group_parser *p, struct sp__expr *e, const char *text,
+			     size_t bytes)
+{
+	struct sp__group_spec *s = p->s;
+	uint32_t i = 0;
+
+	while (i < s->nderived && (strlen(s->derived[i].text) != bytes ||
+				   memcmp(s->derived[i].text, text, bytes) != 0))
+		i++;
+	if (i < s->nderived) {
+		sp__expr_free(e);
+		return DERIVED | i;
+	}
+	if (!SP__ARRAY_GROW_BY_ONE(s->derived, s->nderived)) {
+		sp__expr_free(e);
+		return UINT32_MAX;
+	}
+	s->derived[i] = (struct sp__group_derived){ e, strndup(text, bytes) };
+	s->nderived++;
+	return s->derived[i].text ? DERIVED | i : UINT32_MAX;
+}
+
+static int take_derived(struct sp__group_parser *p, uint32_t *column)
+{
+	const char *begin = p->p;
+	struct sp__expr *e;
+	size_t n;
+	int rc = sp__group_take_expression(p, &e);
+
+	if (rc)
+		return rc;
+	for (n = (size_t)(p->p - begin); n && isspace((unsigned char)begin[n - 1]);)
+		n--;
+	*column = sp__expr_column(e);
+	if (*column != UINT32_MAX)
+		sp__expr_free(e);
+	else
+		*column = note_derived(p, e, begin, n);
+	if (*column == UINT32_MAX)
+		return sp__group_no_memory(p);
+	memcpy(p->word, begin, n);
+	p->word[n] = '\0';
+	return 0;
+}
+
+static bool is_column(const struct sp__group_parser *p, const char *name, size_t bytes)
+{
+	for (size_t i = 0; i < p->names->n; i++)
+		if (strlen(p->names->names[i]) == bytes && !memcmp(p->names->names[i], name, bytes))
+			return true;
+	return false;
+}
+
+/* True if the text is more than a column that one of the bytes `ends` ends. */
+static bool is_expression(const struct sp__group_parser *p, const char *ends)
+{
+	const char *at = p->p;
+	size_t n;
+
+	if (*at == '"') {
+		at += sp__unquote(at, p->word, &n);
+		at += strspn(at, " \t\n");
+		return at > p->p && *at && !strchr(ends, *at);
+	}
+	if (isdigit((unsigned char)*at)) {
+		at += strspn(at, "0123456789.");
+		at += strspn(at, " \t\n");
+		return *at && strchr("+-*/%|", *at);
+	}
+	n = strcspn(at, ends);
+	if (at[n] == '(')
+		return true;
+	while (n && isspace((unsigned char)at[n - 1]))
+		n--;
+	return !is_column(p, at, n) && strcspn(at, OPERATORS) < n;
+}
+
+int sp__group_take_operand(struct sp__group_parser *p, const char *ends, uint32_t *column)
+{
+	size_t field = 0;
+	int rc;
+
+	if (is_expression(p, ends)) {
+		/* 3*4 would be 12. */
+		if (strspn(p->p, "0123456789+-*/%|. \t\n") == strcspn(p->p, ends))
+			return sp__invalid(
+				p->err, p->p,
+				"in an expression a column's number has a '$', as in $3 * $4,");
+		return take_derived(p, column);
+	}
+	rc = take_column(p, ends, &field);
+	if (rc)
+		return rc;
+	*column = note_column(p->s, field);
+	return *column == UINT32_MAX ? sp__group_no_memory(p) : 0;
+}
+
+/* Returns the number of a column after sorting: derived ones follow those of records. */
+static uint32_t renumbered(const struct sp__group_spec *s, const uint32_t *to, uint32_t column)
+{
+	return column & DERIVED ? s->ncolumns + (column & ~DERIVED) : to[column];
+}
+
+int sp__group_sort_columns(struct sp__group_parser *p)
+{
+	struct sp__group_spec *s = p->s;
+	uint32_t *to = calloc(s->ncolumns + 1, sizeof(*to));
+	size_t *sorted = calloc(s->ncolumns + 1, sizeof(*sorted));
+
+	for (uint32_t i = 0; to && i < s->ncolumns; i++)
+		for (uint32_t k = 0; k < s->ncolumns; k++)
+			to[i] += s->columns[k] < s->columns[i];
+	for (uint32_t i = 0; to && sorted && i < s->ncolumns; i++)
+		sorted[to[i]] = s->columns[i];
+	for (uint32_t i = 0; to && i < s->nkeys; i++)
+		s->keys[i].column = renumbered(s, to, s->keys[i].column);
+	for (uint32_t i = 0; to && i < s->narguments; i++) {
+		struct sp__group_argument *a = &s->arguments[i];
+
+		a->column = renumbered(s, to, a->column);
+		a->second = a->second == UINT32_MAX ? UINT32_MAX : renumbered(s, to, a->second);
+	}
+	for (uint32_t i = 0; to && i < s->nderived; i++)
+		sp__expr_renumber(s->derived[i].expr, to);
+	if (to && s->where)
+		sp__expr_renumber(s->where, to);
+	free(to);
+	if (!sorted || !to)
+		return free(sorted), sp__group_no_memory(p);
+	free(s->columns);
+	s->columns = sorted;
+	return 0;
+}
