@@ -56,6 +56,12 @@ void sp__expr_free(struct sp__expr *e); /* accepts NULL */
 
 /* True if the value is true, false or neither. */
 bool sp__expr_is_truth(const struct sp__expr *e);
+/*
+ * Returns 0 if an expression that was parsed from `text` up to `rest` is a condition and all of the
+ * text; else -EINVAL with the reason, which names the option.
+ */
+SP_MUST_CHECK int sp__expr_condition(const struct sp__expr *e, const char *option, const char *text,
+				     const char *rest, struct sp_errinfo *err);
 /* If the expression is only a column, its number; else UINT32_MAX. */
 uint32_t sp__expr_column(const struct sp__expr *e);
 /* Gives the columns other numbers: to[number]. */

@@ -396,3 +396,14 @@ void sp__expr_renumber(struct sp__expr *e, const uint32_t *to)
 		if (e->nodes[i].operator== SP__NODE_COLUMN)
 			e->nodes[i].column = to[e->nodes[i].column];
 }
+
+int sp__expr_condition(const struct sp__expr *e, const char *option, const char *text,
+		       const char *rest, struct sp_errinfo *err)
+{
+	if (*rest)
+		return sp__invalid(err, rest, "'and', 'or' or the end of %s is expected instead of",
+				   option);
+	return sp__expr_is_truth(e)
+		       ? 0
+		       : sp__invalid(err, text, "%s needs a condition, such as x > 3, not", option);
+}

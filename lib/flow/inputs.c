@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/minmax.h"
+#include "base/whole.h"
 #include "flow/scan.h"
 #include "io/volume.h"
 #include "io/rstream.h"
@@ -200,4 +202,18 @@ void sp__input_close(const char *name, int fd)
 {
 	if (strcmp(name, "-"))
 		close(fd);
+}
+
+int sp__lines_before(int fd, uint64_t offset, char eol, uint64_t *lines)
+{
+	char buf[4096];
+	ssize_t n;
+
+	for (uint64_t at = 0; at < offset; at += (uint64_t)n) {
+		n = sp__read_whole(fd, buf, sp__min(sizeof(buf), offset - at), at);
+		if (n <= 0)
+			return (int)n;
+		*lines += sp__count_bytes(buf, (size_t)n, eol);
+	}
+	return 0;
 }

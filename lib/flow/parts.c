@@ -47,7 +47,7 @@ struct sp__parts {
 	uint64_t at;	       /* where the next part begins */
 	uint64_t number;
 	bool stopped;
-	uint64_t bytes, owed, blank_lines; /* counted in closed parts */
+	uint64_t bytes, owed, blank_lines, filtered; /* counted in closed parts */
 	struct sp__io_counters done;
 	char engine[32];
 };
@@ -185,6 +185,7 @@ static int look(struct sp__parts *p, size_t i, int fd, size_t *first)
 	o.part = &part;
 	o.waits = &waits;
 	o.keys = NULL;
+	o.where = NULL;
 	o.stream.whole = false;
 	if (i && o.header_first)
 		o.header_records = 0;
@@ -420,6 +421,7 @@ static void end_part(struct sp__parts *p, struct sp__part *part)
 	p->bytes += sp__scan_bytes(part->scan);
 	p->owed += sp__scan_owed(part->scan);
 	p->blank_lines += sp__scan_blank_lines(part->scan);
+	p->filtered += sp__scan_filtered(part->scan);
 	snprintf(p->engine, sizeof(p->engine), "%s", sp__scan_engine(part->scan));
 	pthread_mutex_unlock(&p->lock);
 	sp__scan_close(part->scan);
@@ -507,6 +509,11 @@ void sp__parts_header(const struct sp__parts *p, struct sp_batch *header)
 uint64_t sp__parts_owed(const struct sp__parts *p)
 {
 	return p->owed;
+}
+
+uint64_t sp__parts_filtered(const struct sp__parts *p)
+{
+	return p->filtered;
 }
 
 uint64_t sp__parts_blank_lines(const struct sp__parts *p)

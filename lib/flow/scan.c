@@ -6,7 +6,7 @@
  * terminator gets one; closed, with its counters added to `done`.
  *
  * Invariant: sp__scan_owed() is the bytes of all batches at the end: the bytes read, plus the
- * terminators added, minus the headers and the blank lines.
+ * terminators added, minus the headers, the blank lines and the records that were left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +20,8 @@
 #include "flow/stitch.h"
 #include "rec/fields.h"
 #include "rec/key.h"
+
+#define SHOWN 40 /* bytes of a value in a message */
 
 struct sp__scan {
 	struct sp__scan_opts opts;
@@ -48,6 +50,7 @@ struct sp__scan {
 	char engine[32];
 	bool refused; /* a closed stream was refused direct I/O */
 	struct sp__blank blank;
+	struct sp__filtering chosen;
 	XXH3_state_t *digest; /* checksum of the current input; NULL: not wanted */
 	uint64_t skip_left;   /* bytes of records still to skip */
 	int error;	      /* the final error */
@@ -142,6 +145,7 @@ void sp__scan_close(struct sp__scan *s)
 	sp__splitter_release(&s->splitter);
 	sp__bytes_release(&s->header, NULL);
 	sp__keybuf_release(&s->text);
+	sp__filtering_release(&s->chosen);
 	sp__digest_free(s->digest);
 	free(s);
 }
@@ -217,7 +221,7 @@ static int open_input(struct sp__scan *s)
 		return rc;
 	sp__splitter_release(&s->splitter);
 	sp__splitter_init(&s->splitter, &s->opts.format);
-	s->newlines = s->lines = 0;
+	s->newlines = s->lines = s->chosen.lines = 0;
 	s->from = s->input;
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
 	s->repeated = 0;
@@ -241,20 +245,6 @@ static int miscut(struct sp__scan *s)
 static char line_end(const struct sp__scan *s)
 {
 	return s->opts.format.kind == SP_REC_LINE ? s->opts.format.eol : '\n';
-}
-
-int sp__lines_before(int fd, uint64_t offset, char eol, uint64_t *lines)
-{
-	char buf[4096];
-	ssize_t n;
-
-	for (uint64_t at = 0; at < offset; at += (uint64_t)n) {
-		n = sp__read_whole(fd, buf, sp__min(sizeof(buf), offset - at), at);
-		if (n <= 0)
-			return (int)n;
-		*lines += sp__count_bytes(buf, (size_t)n, eol);
-	}
-	return 0;
 }
 
 /* Adds the lines of the current input before the part that is read. */
@@ -457,6 +447,24 @@ static int check(struct sp__scan *s, const char *from, struct sp_batch *batch)
 	return fitting ? SP_READY : s->error;
 }
 
+/* Takes the next records of the batch for which the condition is true. */
+static int choose(struct sp__scan *s, struct sp_batch *batch)
+{
+	struct sp__filtering *c = &s->chosen;
+	const char *from = c->rest.data;
+	int rc = sp__filtering_next(c, s->opts.where, batch);
+
+	c->lines += sp__count_bytes(from, (size_t)(c->rest.data - from), line_end(s));
+	if (rc != SP_EFORMAT)
+		return rc ? no_memory(s) : SP_READY;
+	rc = add_before(s, &c->lines);
+	return rc ? rc
+		  : sp__errf(s->opts.err, SP_EFORMAT, "read", s->opts.inputs[s->from], -1,
+			     "line %llu: --where: '%.*s' is not %s",
+			     (unsigned long long)c->lines + 1, (int)sp__min(c->bad.text.n, SHOWN),
+			     c->bad.text.p, c->bad.wanted);
+}
+
 static void skip(struct sp__scan *s, struct sp_batch *batch)
 {
 	size_t bytes = batch->bytes < s->skip_left ? batch->bytes : (size_t)s->skip_left;
@@ -472,28 +480,43 @@ static void skip(struct sp__scan *s, struct sp_batch *batch)
 	s->skip_left -= bytes;
 }
 
+/* Returns the next records that fit the keys, without headers. */
+static int next_checked(struct sp__scan *s, struct sp_batch *batch)
+{
+	int rc = next_kept(s, batch);
+	const char *from = batch->data;
+
+	if (rc == SP_READY && s->header_left)
+		rc = take_header(s, batch);
+	if (rc == SP_READY && s->checks)
+		rc = check(s, from, batch);
+	if (rc == SP_READY && s->opts.where) {
+		s->chosen.lines += sp__count_bytes(from, (size_t)(batch->data - from), line_end(s));
+		s->chosen.rest = *batch;
+	}
+	return rc;
+}
+
 int sp__scan_next(void *scan, struct sp_batch *batch)
 {
 	struct sp__scan *s = scan;
-	const char *from;
 	int rc = s->error;
 
-	if (rc < 0)
+	if (rc < 0 && !s->chosen.rest.bytes)
 		return rc;
 	do {
-		rc = next_kept(s, batch);
-		from = batch->data;
-		if (rc == SP_READY && s->header_left)
-			rc = take_header(s, batch);
-		if (rc == SP_READY && s->checks)
-			rc = check(s, from, batch);
+		rc = s->chosen.rest.bytes ? SP_READY : next_checked(s, batch);
+		if (rc == SP_READY && s->opts.where)
+			rc = choose(s, batch);
 		if (rc == SP_READY && s->skip_left)
 			skip(s, batch);
-	} while (rc == SP_READY && !batch->bytes && !s->error);
+	} while (rc == SP_READY && !batch->bytes && (!s->error || s->chosen.rest.bytes));
 	if (rc == SP_READY && !batch->bytes)
 		rc = s->error;
-	if (rc < 0)
+	if (rc < 0) {
+		s->chosen.rest.bytes = 0;
 		s->error = rc;
+	}
 	return rc;
 }
 
@@ -513,6 +536,11 @@ uint64_t sp__scan_blank_bytes(const struct sp__scan *s)
 	return s->blank.bytes;
 }
 
+uint64_t sp__scan_filtered(const struct sp__scan *s)
+{
+	return s->chosen.records;
+}
+
 bool sp__scan_removes_blank(const struct sp__scan *s)
 {
 	return s->blank.remove;
@@ -530,7 +558,7 @@ uint64_t sp__scan_bytes(const struct sp__scan *s)
 
 uint64_t sp__scan_owed(const struct sp__scan *s)
 {
-	return s->bytes + s->terminators - s->header_bytes - s->blank.bytes;
+	return s->bytes + s->terminators - s->header_bytes - s->blank.bytes - s->chosen.bytes;
 }
 
 void sp__scan_counters(const struct sp__scan *s, struct sp__io_counters *c)

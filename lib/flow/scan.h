@@ -10,6 +10,7 @@
 
 #include "base/tally.h"
 #include "flow/iter.h"
+#include "flow/condition.h"
 #include "io/rstream.h"
 #include "rec/recfmt.h"
 
@@ -76,8 +77,10 @@ struct sp__scan_opts {
 	 */
 	uint64_t *checksums;
 	const struct sp_keyset *keys; /* records must fit these keys (sp_key.checked); or NULL */
-	bool remove_blank;	      /* remove blank lines of inputs with several columns */
-	bool drop_mark; /* remove the byte order mark of lines, too; not with any_order */
+	/* Only records for which it is true are returned; or NULL. */
+	const struct sp__condition *where;
+	bool remove_blank; /* remove blank lines of inputs with several columns */
+	bool drop_mark;	   /* remove the byte order mark of lines, too; not with any_order */
 	const struct sp__scan_part *part; /* NULL: whole inputs */
 	/* NULL, or for each input: the offset to which it is read; 0: its end.  Not any_order. */
 	const uint64_t *lengths;
@@ -113,6 +116,8 @@ bool sp__scan_marked(const struct sp__scan *scan);
 uint64_t sp__scan_bytes(const struct sp__scan *scan);	    /* read so far */
 uint64_t sp__scan_blank_lines(const struct sp__scan *scan); /* removed so far, ... */
 uint64_t sp__scan_blank_bytes(const struct sp__scan *scan); /* ... and their bytes */
+/* Records left out by the condition so far. */
+uint64_t sp__scan_filtered(const struct sp__scan *scan);
 /* True if blank lines of the current input are removed; known with its first batch. */
 bool sp__scan_removes_blank(const struct sp__scan *scan);
 /* Adds the lines of a file before an offset.  Returns 0, or -errno with what it could read. */

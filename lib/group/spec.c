@@ -349,25 +349,13 @@ static size_t longest(const struct sp__group_words *words, const struct sp__grou
 	return n + 1;
 }
 
-/* Checks what was parsed from text, and what is left. */
-static int check_condition(const struct sp__expr *e, const char *option, const char *text,
-			   const char *left, struct sp_errinfo *err)
-{
-	if (*left)
-		return sp__invalid(err, left, "'and', 'or' or the end of %s is expected instead of",
-				   option);
-	return sp__expr_is_truth(e)
-		       ? 0
-		       : sp__invalid(err, text, "%s needs a condition, such as x > 3, not", option);
-}
-
 static int set_where(struct sp__group_parser *p, const char *text)
 {
 	int rc;
 
 	p->p = text;
 	rc = sp__group_take_expression(p, &p->s->where);
-	return rc ? rc : check_condition(p->s->where, "--where", text, p->p, p->err);
+	return rc ? rc : sp__expr_condition(p->s->where, "--where", text, p->p, p->err);
 }
 
 int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words *words,
@@ -494,7 +482,7 @@ int sp__group_having_parse(struct sp__expr **having, const char *text,
 	const char *at = text;
 	int rc = sp__expr_parse(having, &at, &names, err);
 
-	return rc ? rc : check_condition(*having, "--having", text, at, err);
+	return rc ? rc : sp__expr_condition(*having, "--having", text, at, err);
 }
 
 int sp__group_names_check(const struct sp__group_spec *s, const struct sp__cut *cut, char eol,

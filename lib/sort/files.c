@@ -25,6 +25,7 @@
 struct job {
 	struct sp_sort_opts opts;
 	const struct sp_sort_io *io;
+	const struct sp__condition *where;
 	struct sp_errinfo *err;
 	struct sp__waits waits;
 	struct sp__scan *scan;
@@ -57,6 +58,7 @@ static struct sp__scan_opts scan_options(struct job *j)
 		.skip_bytes = j->sort->shared.stats.input_bytes,
 		.skipped = &j->skipped,
 		.checksums = j->checksums,
+		.where = j->where,
 		.stream = sp__env_reading(&j->sort->shared.env),
 		.waits = &j->waits,
 		.err = j->err,
@@ -368,6 +370,9 @@ static void note(struct job *j, struct sp_sort_stats *st)
 		return;
 	sp__sort_stats(j->sort, st, j->io->device_counters);
 	sp__parts_report(j->parts, j->scan, &st->run);
+	st->filtered = j->parts	 ? sp__parts_filtered(j->parts)
+		       : j->scan ? sp__scan_filtered(j->scan)
+				 : 0;
 	sp__result_counters(&j->result, &c);
 	sp__env_note_io(&st->run, &c);
 	if (st->prediction.seconds > 0) {
@@ -499,12 +504,14 @@ static int run(struct job *j)
 }
 
 /* Returns SP__MISCUT if the inputs must be read in order. */
-static int run_job(const struct sp_sort_opts *opts, const struct sp_sort_io *io, bool in_order,
-		   struct sp_sort_stats *stats, struct sp_errinfo *err)
+static int run_job(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
+		   const struct sp__condition *where, bool in_order, struct sp_sort_stats *stats,
+		   struct sp_errinfo *err)
 {
 	struct job j = { .opts = *opts,
 			 .in_order = in_order,
 			 .io = io,
+			 .where = where,
 			 .err = err,
 			 .result = { .io = io, .counted = opts->count },
 			 .progress = { .tell = io->progress,
@@ -531,38 +538,14 @@ static int run_job(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	return rc < 0 ? rc : closed;
 }
 
-static int check_keep_order(const struct sp_sort_opts *o, const struct sp_sort_io *io,
-			    struct sp_errinfo *err)
+int sp__sort_files(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
+		   const struct sp__condition *where, struct sp_sort_stats *stats,
+		   struct sp_errinfo *err)
 {
-	const char *with = !o->unique		     ? "without unique"
-			   : o->count		     ? "with count"
-			   : io->merge		     ? "for a merge"
-			   : io->splitters	     ? "with parts"
-			   : io->resume		     ? "with checkpoints"
-			   : o->run.volume	     ? "with a volume"
-			   : o->run.trace_path	     ? "with a trace"
-			   : o->run.trace_tasks_path ? "with a log of tasks"
-						     : NULL;
+	int rc = run_job(opts, io, where, false, stats, err);
 
-	return with ? sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-			       "the order of the input cannot be kept %s", with)
-		    : 0;
-}
-
-int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
-		struct sp_sort_stats *stats, struct sp_errinfo *err)
-{
-	struct sp_errinfo own = SP_ERRINFO_INIT;
-	int rc;
-
-	err = err ? err : &own;
-	if (io->keep_order && !io->header_only) {
-		rc = check_keep_order(opts, io, err);
-		return rc ? rc : sp__firsts_run(opts, io, stats, err);
-	}
-	rc = run_job(opts, io, false, stats, err);
 	if (rc != SP__MISCUT)
 		return rc;
 	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	return run_job(opts, io, true, stats, err);
+	return run_job(opts, io, where, true, stats, err);
 }

@@ -557,11 +557,13 @@ static void note(struct firsts *f, struct sp_sort_stats *st)
 	st->output_records = f->written;
 	st->input_bytes = f->input.spool.spill ? f->input_bytes : f->bytes;
 	st->output_bytes = f->written_bytes;
+	st->filtered = sp__reread_filtered(&f->input);
 	st->run.elapsed_s = (double)(sp__now_ns() - f->begin_ns) * 1e-9;
 }
 
 int sp__firsts_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
-		   struct sp_sort_stats *stats, struct sp_errinfo *err)
+		   const struct sp__condition *where, struct sp_sort_stats *stats,
+		   struct sp_errinfo *err)
 {
 	struct firsts f = { .opts = *opts,
 			    .io = io,
@@ -574,7 +576,9 @@ int sp__firsts_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 			    .begin_ns = sp__now_ns() };
 	int rc, closed;
 
-	f.input = (struct sp__reread){ .opts = &f.opts, .io = io, .env = &f.env, .err = err };
+	f.input = (struct sp__reread){
+		.opts = &f.opts, .io = io, .where = where, .env = &f.env, .err = err
+	};
 	rc = run(&f);
 	if (stats && f.env.opts)
 		note(&f, stats);

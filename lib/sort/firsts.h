@@ -20,7 +20,8 @@
 
 /* Does the work of sp_sort_run() if io->keep_order is set. */
 SP_MUST_CHECK int sp__firsts_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
-				 struct sp_sort_stats *stats, struct sp_errinfo *err);
+				 const struct sp__condition *where, struct sp_sort_stats *stats,
+				 struct sp_errinfo *err);
 
 /*
  * Numbers before records: where they begin in the input, in 8 bytes that no record format
@@ -95,6 +96,7 @@ SP_MUST_CHECK int sp__spool_put(struct sp__spool *s, const char *data, size_t by
 struct sp__reread {
 	const struct sp_sort_opts *opts; /* this and the following: borrowed */
 	const struct sp_sort_io *io;
+	const struct sp__condition *where; /* condition of the records, or NULL */
 	struct sp__env *env;
 	struct sp_errinfo *err;
 	struct sp__scan *scan; /* the present one; NULL: the spool is read */
@@ -105,6 +107,7 @@ struct sp__reread {
 	off_t begin;	      /* where standard input was */
 	uint64_t total_bytes; /* 0: unknown */
 	struct sp__io_counters closed; /* of parts and closed scans */
+	uint64_t filtered;	       /* records left out in the last reading that is closed */
 	struct sp__bytes header;       /* header of the first scan; only with a spool */
 	struct sp__spool spool;	       /* is read again, instead of the inputs, unless closed */
 };
@@ -130,6 +133,8 @@ SP_MUST_CHECK int sp__reread_next(struct sp__reread *s, struct sp_batch *batch);
 void sp__reread_header(const struct sp__reread *s, struct sp_batch *header);
 /* Returns the bytes that batches of the scan must have had at its end. */
 uint64_t sp__reread_owed(const struct sp__reread *s);
+/* Returns the records that the condition has left out in the last reading. */
+uint64_t sp__reread_filtered(const struct sp__reread *s);
 
 /* True if all inputs are regular files, as they were before the first scan, and without a spool. */
 bool sp__reread_same(const struct sp__reread *s);

@@ -153,6 +153,7 @@ bool sp__reread_overwritten(const struct sp__reread *s, const struct sp__sort_re
 static void close_scan(struct sp__reread *s)
 {
 	sp__reread_counters(s, &s->closed);
+	s->filtered = sp__reread_filtered(s);
 	sp__scan_close(s->scan);
 	s->scan = NULL;
 }
@@ -186,6 +187,7 @@ static struct sp__scan_opts scan_options(struct sp__reread *s)
 				   .header_first = io->header_first,
 				   .separator = sp__key_separator(s->opts->keys),
 				   .keys = s->opts->keys,
+				   .where = s->where,
 				   .lengths = s->opts->run.decompress ? NULL : s->lengths,
 				   .ahead = io->ahead,
 				   .stream = sp__env_reading(s->env),
@@ -251,6 +253,11 @@ int sp__reread_next(struct sp__reread *s, struct sp_batch *batch)
 uint64_t sp__reread_owed(const struct sp__reread *s)
 {
 	return s->scan ? sp__scan_owed(s->scan) : s->spool.bytes;
+}
+
+uint64_t sp__reread_filtered(const struct sp__reread *s)
+{
+	return s->scan ? sp__scan_filtered(s->scan) : s->filtered;
 }
 
 /* Returns the number of the first input that has changed since the first scan. */
@@ -319,6 +326,7 @@ int sp__reread_put_parts(struct sp__reread *s, const struct sp__sorter *sorter,
 		rc = sp__err(s->err, SP_EBALANCE, "sort", NULL, -1);
 	sp__parts_counters(parts, &c);
 	sp__io_add(&s->closed, &c);
+	s->filtered = sp__parts_filtered(parts);
 	sp__parts_close(parts);
 	return rc;
 }

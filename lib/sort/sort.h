@@ -9,6 +9,7 @@
 
 struct sp__env;
 struct sp__part;
+struct sp__condition;
 struct sp__parts;
 struct sp__rstream_opts;
 
@@ -18,6 +19,10 @@ struct sp__rstream_opts;
  */
 SP_MUST_CHECK int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts,
 			       const struct sp__env *plan, struct sp_errinfo *err);
+/* Does the work of sp_sort_run() without io->keep_order.  where: of the records, or NULL. */
+SP_MUST_CHECK int sp__sort_files(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
+				 const struct sp__condition *where, struct sp_sort_stats *stats,
+				 struct sp_errinfo *err);
 /*
  * Does the work of sp_sort_free().  Returns 0, or the error if the trace could not be written.
  * Accepts NULL.

@@ -139,6 +139,21 @@ static void check_keep_order(const struct settings *set, const char *check)
 	args_exclude(set->opts.run.trace_tasks_path, "--trace-tasks", true, keep);
 }
 
+/* Refuses what reads inputs in another way than a sort. */
+static void check_where(const struct settings *set, const char *check)
+{
+	static const char where[] = "--where";
+
+	args_exclude(set->check, check, true, where);
+	args_exclude(set->merge, "-m", true, where);
+	args_exclude(set->resume, "--resume", true, where);
+	args_exclude(set->splitters, "--splitters", true, where);
+	args_exclude(set->cut_into, "--parts", true, where);
+	args_exclude(set->debug, "--debug", true, where);
+	args_exclude(set->common.explain, "--explain", true, where);
+	args_exclude(set->order.record_bytes, "--record-size", true, where);
+}
+
 void options_check(const struct settings *set)
 {
 	const char *c = set->check == 'C' ? "-C" : "-c", *a, *b;
@@ -165,6 +180,8 @@ void options_check(const struct settings *set)
 	args_exclude(set->opts.run.compress_output, "--compress-output", set->debug, "--debug");
 	if (set->keep_order)
 		check_keep_order(set, c);
+	if (set->where)
+		check_where(set, c);
 	split_check(set);
 	if (set->resume)
 		check_resume(set, c);

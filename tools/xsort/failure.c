@@ -104,6 +104,8 @@ void failure(const struct settings *set, const struct sp_errinfo *err, uint64_t 
 {
 	if (err->code == -ENOMEM && !err->text[0])
 		die("memory exhausted");
+	if (err->code == -EINVAL && err->text[0] && !err->path[0])
+		die_argument(err);
 	spill_failed(set, err);
 	if (err->code <= SP_EFORMAT || is(err, "plan") || is(err, "model"))
 		refused(err);

@@ -46,7 +46,7 @@ void names_resolve(struct settings *set)
 	struct sp_columns *columns = &set->columns;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	/* lines can begin with a comment; the header of CSV has all columns */
-	bool looked_at = set->infer || (set->order.csv && set->order.header_records);
+	bool looked_at = set->infer || set->where || (set->order.csv && set->order.header_records);
 
 	*columns = (struct sp_columns){
 		.input = set->files[0],
@@ -60,13 +60,15 @@ void names_resolve(struct settings *set)
 	};
 	for (size_t i = 0; i < set->order.nkeys; i++)
 		looked_at |= set->order.keys[i].name != NULL;
-	if (!set->order.nkeys || !looked_at)
+	if ((!set->order.nkeys && !set->where) || !looked_at)
 		return;
 	for (size_t i = 0; !set->order.header_records && i < set->order.nkeys; i++)
 		if (set->order.keys[i].name)
 			die("-k %s: to name columns, add --header", quote(set->order.keys[i].name));
 	if (set->order.record_bytes)
 		die("records of a fixed length have no columns with names");
+	if (!set->order.header_records)
+		return;
 	files_check_inputs(set);
 	read_header(set, columns);
 	for (size_t i = 0; i < set->order.nkeys; i++) {
@@ -78,7 +80,7 @@ void names_resolve(struct settings *set)
 	set->header_taken =
 		(struct sp_batch){ .data = columns->taken, .bytes = columns->taken_bytes };
 	columns->taken = NULL;
-	if (!set->infer)
+	if (!set->infer && !set->where)
 		sp_columns_close(columns);
 }
 

@@ -216,6 +216,11 @@ const struct setting xsort_settings[] = {
 	  TO(order), .call = add_bkey },
 	{ "limit", "N", "write only the first N records of the result", TO(opts.top),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, top), .former = "top" },
+	{ "where", "CONDITION",
+	  "leave out the records for which this is not true, as in 'price > 5', or '$3 > 5' "
+	  "without "
+	  "--header",
+	  TO(where), .once = "conditions of records" },
 	{ "keep-order", NULL, "with -u: in the order of the first occurrences, not sorted",
 	  TO(keep_order) },
 	{ "count", "NAME",

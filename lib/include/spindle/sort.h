@@ -174,6 +174,7 @@ struct sp_sort_stats {
 	struct sp_sort_replan replan; /* last merge of spilled runs */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;
+	uint64_t filtered;	/* records left out by the condition, and not in the others */
 	uint64_t resumed_bytes; /* share of input_bytes in runs of checkpoints */
 	uint64_t collapsed;	/* duplicates dropped while runs were formed */
 	uint64_t runs;		/* initial runs formed, in memory or spilled */
@@ -214,6 +215,15 @@ struct sp_sort_io {
 	 */
 	const struct sp_splitters *splitters;
 	const char *const *parts;
+	/*
+	 * A condition of the records, as of --where in xsort(1): the others are left out; or NULL.
+	 * names: of the columns, for the condition.  SP_EUNSUP: merge, resume, records of a fixed
+	 * length.
+	 */
+	const char *where;
+	char *const *names;
+	size_t nnames;
+	bool names_unknown; /* the input is empty: a condition can have any name */
 	/*
 	 * Number of records at the start of each input that are its header.  The header is
 	 * written once, before the sorted records.  Different headers are SP_EFORMAT.

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A condition of the records of a scan.
+ *
+ * Thread rule: a condition is immutable; each scan has its own memory to evaluate it.
+ */
+#pragma once
+
+#include "expr/expr.h"
+#include "rec/recfmt.h"
+
+struct sp__condition_opts {
+	struct sp_recfmt format;
+	int separator;	    /* between fields of lines; -1: runs of blanks */
+	char *const *names; /* of columns; n is 0 if there are none */
+	size_t n;
+	bool unknown; /* the input is empty: every name is a column that no record has */
+};
+
+struct sp__condition;
+
+/*
+ * Parses a condition.  Returns 0; -EINVAL with the reason; SP_EUNSUP: records have no fields; or
+ * -ENOMEM.
+ */
+SP_MUST_CHECK int sp__condition_new(struct sp__condition **where, const char *text,
+				    const struct sp__condition_opts *opts, struct sp_errinfo *err);
+void sp__condition_free(struct sp__condition *w); /* accepts NULL */
+
+/* What a scan has of it; zeroed at first. */
+struct sp__filtering {
+	struct sp_batch rest;	 /* records of the batch that have not been decided */
+	uint64_t records, bytes; /* left out */
+	uint64_t lines;		 /* before the rest, in this input or part */
+	struct sp__fields fields;
+	struct sp__slice *columns;
+	struct sp__bytes unquoted;
+	struct sp__expr_scratch *scratch;
+	struct sp__expr_bad bad;
+};
+
+void sp__filtering_release(struct sp__filtering *c);
+/*
+ * Takes the next records for which the condition is true from c->rest: *batch, which can be empty.
+ * Returns 0; SP_EFORMAT: the first record of the rest has no value (c->bad); or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__filtering_next(struct sp__filtering *c, const struct sp__condition *w,
+				     struct sp_batch *batch);
