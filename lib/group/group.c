@@ -147,6 +147,9 @@ static int resolve(struct job *j, const struct sp_batch *header, bool input_empt
 		.nkeys = j->opts->nkeys,
 		.aggregates = j->opts->aggregates ? j->opts->aggregates : "count()",
 		.where = j->opts->where,
+		.largest = j->opts->largest,
+		.by = j->opts->by,
+		.nby = j->opts->nby,
 		.first_positions = order && !strcmp(order, "first"),
 	};
 	int rc = 0;
@@ -157,6 +160,8 @@ static int resolve(struct job *j, const struct sp_batch *header, bool input_empt
 		rc = sp__header_names(&j->opts->format, j->opts->separator, &first, &list,
 				      &names.n);
 		names.names = list;
+		if (!rc && first.bytes)
+			rc = sp__bytes_set(&j->results.header, first.data, first.bytes, NULL);
 	}
 	if (rc)
 		return no_memory(j);
@@ -455,10 +460,30 @@ static int write_result(struct job *j)
 	return rc < 0 ? rc : sp__result_commit(&j->write);
 }
 
+/* Refuses what whole records have no use for. */
+static int check_largest(const struct job *j)
+{
+	const struct sp_group_opts *o = j->opts;
+	const char *with = !o->largest	   ? NULL
+			   : o->aggregates ? "aggregates"
+			   : o->having	   ? "a condition of rows"
+			   : o->order	   ? "another order of rows"
+					   : NULL;
+
+	return with ? sp__invalid(j->err, NULL,
+				  "the largest records of each group and %s exclude "
+				  "each other",
+				  with)
+		    : 0;
+}
+
 static int run(struct job *j)
 {
 	bool all;
-	int rc;
+	int rc = check_largest(j);
+
+	if (rc)
+		return rc;
 
 	if (j->opts->format.kind == SP_REC_FIXED)
 		return sp__errf(j->err, SP_EUNSUP, "plan", NULL, -1,

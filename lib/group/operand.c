@@ -267,6 +267,8 @@ int sp__group_sort_columns(struct sp__group_parser *p)
 		sorted[to[i]] = s->columns[i];
 	for (uint32_t i = 0; to && i < s->nkeys; i++)
 		s->keys[i].column = renumbered(s, to, s->keys[i].column);
+	for (uint32_t i = 0; to && i < s->nby; i++)
+		s->by[i].column = renumbered(s, to, s->by[i].column);
 	for (uint32_t i = 0; to && i < s->narguments; i++) {
 		struct sp__group_argument *a = &s->arguments[i];
 

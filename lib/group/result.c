@@ -49,6 +49,8 @@ int sp__group_results_open(struct sp__group_results *r)
 		set_list(r, &s->arguments[i], SP__KEEP_WORDS, s->arguments[i].words);
 		set_list(r, &s->arguments[i], SP__KEEP_ROWS, s->arguments[i].rows);
 	}
+	if (s->largest)
+		r->lists[0].keep = SP__KEEP_ROWS;
 	return 0;
 }
 
@@ -64,6 +66,7 @@ void sp__group_results_close(struct sp__group_results *r)
 	free(r->columns);
 	sp__expr_scratch_free(r->scratch);
 	sp__expr_free(r->having);
+	sp__bytes_release(&r->header, NULL);
 	sp__bytes_release(&r->values, NULL);
 	sp__arena_close(&r->arena);
 	sp__bytes_release(&r->prefix, NULL);
@@ -96,7 +99,7 @@ static int end_group(struct sp__group_results *r)
 
 	for (uint32_t i = 0; i < s->nlists; i++)
 		end_value(&r->lists[i]);
-	rc = sp__group_row_write(r);
+	rc = s->largest ? 0 : sp__group_row_write(r);
 	r->groups++;
 	r->records += ((struct sp__grouped *)sp__group_result_part(r, 0))->records;
 	r->at = 0;
@@ -186,6 +189,8 @@ static int pass_row(struct sp__group_results *r, struct sp__group_list *l, const
 	const bool taken = cut->kind == SP__CUT_BYTE && cut->sep[0] == LIST_SEPARATOR;
 	const char separator = taken ? OTHER_LIST_SEPARATOR : LIST_SEPARATOR;
 
+	if (r->spec->largest)
+		return l->passed++ < r->spec->largest ? sp__group_row_put(r, p, n) : 0;
 	if (l->passed++ && sp__bytes_append(&l->joined, &separator, 1, NULL))
 		return no_memory(r);
 	return sp__bytes_append(&l->joined, p, n, NULL) ? no_memory(r) : 0;

@@ -35,6 +35,7 @@ struct sp__group_results {
 	const struct sp__group_input *in;
 	const struct sp__group_spec *spec;
 	struct sp__group_order order;
+	struct sp__bytes header; /* of whole records; without its end */
 	struct sp__expr *having; /* a condition of rows; or NULL */
 	bool limited;		 /* to so many rows: */
 	uint64_t top;
@@ -67,7 +68,7 @@ static inline void *sp__group_result_part(const struct sp__group_results *r, uin
 /* Returns 0 or -ENOMEM; close() is for both. */
 SP_MUST_CHECK int sp__group_results_open(struct sp__group_results *r);
 void sp__group_results_close(struct sp__group_results *r);
-/* Writes the names of the columns. */
+/* Writes the names of the columns, or the header of whole records. */
 SP_MUST_CHECK int sp__group_results_header(struct sp__group_results *r);
 /* Takes sorted partial records.  Returns 0; SP_END: there are enough rows; or an error. */
 SP_MUST_CHECK int sp__group_results_take(struct sp__group_results *r,
@@ -77,6 +78,8 @@ SP_MUST_CHECK int sp__group_results_end(struct sp__group_results *r);
 /* Writes sorted rows.  Returns as take(). */
 SP_MUST_CHECK int sp__group_results_rows(struct sp__group_results *r,
 					 const struct sp_batch *sorted);
+/* row.c: writes a row or a record, given without its end.  Returns as take(). */
+SP_MUST_CHECK int sp__group_row_put(struct sp__group_results *r, const char *row, size_t bytes);
 /* row.c: writes the row of the open group, or gives it to the sort of rows.  Returns as take(). */
 SP_MUST_CHECK int sp__group_row_write(struct sp__group_results *r);
 /* Writes what is left of the output. */

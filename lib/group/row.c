@@ -33,8 +33,7 @@ int sp__group_results_flush(struct sp__group_results *r)
 	return rc;
 }
 
-/* Writes a row.  Returns 0; SP_END if there are enough; or an error. */
-static int put_row(struct sp__group_results *r, const char *row, size_t bytes)
+int sp__group_row_put(struct sp__group_results *r, const char *row, size_t bytes)
 {
 	const char eol = r->in->format.kind == SP_REC_LINE ? r->in->format.eol : '\n';
 
@@ -116,9 +115,10 @@ int sp__group_results_rows(struct sp__group_results *r, const struct sp_batch *s
 			at = (const char *)memchr(at, SP__CODE_END, (size_t)(stop - at)) + 1;
 		if (sp__bytes_reserve(&r->text, (size_t)(stop - at), NULL))
 			return no_memory(r);
-		rc = put_row(r, r->text.data,
-			     (size_t)(sp__code_unescape(r->text.data, at, (size_t)(stop - at)) -
-				      r->text.data));
+		rc = sp__group_row_put(
+			r, r->text.data,
+			(size_t)(sp__code_unescape(r->text.data, at, (size_t)(stop - at)) -
+				 r->text.data));
 	}
 	return rc;
 }
@@ -354,6 +354,8 @@ int sp__group_results_header(struct sp__group_results *r)
 	const bool limited = r->limited;
 	int rc = 0;
 
+	if (s->largest && !r->header.bytes)
+		return 0;
 	r->row.bytes = 0;
 	for (uint32_t i = 0; !rc && i < s->nkeys; i++)
 		rc = put_field(r, i, s->keys[i].name, strlen(s->keys[i].name));
@@ -361,7 +363,9 @@ int sp__group_results_header(struct sp__group_results *r)
 		rc = put_field(r, s->nkeys + i, s->aggregates[i].name,
 			       strlen(s->aggregates[i].name));
 	r->limited = false;
-	rc = rc ? rc : put_row(r, r->row.data, r->row.bytes);
+	if (!rc)
+		rc = s->largest ? sp__group_row_put(r, r->header.data, r->header.bytes)
+				: sp__group_row_put(r, r->row.data, r->row.bytes);
 	r->limited = limited;
 	r->rows = 0;
 	return rc;
@@ -400,6 +404,6 @@ int sp__group_row_write(struct sp__group_results *r)
 	if (!rc && r->having)
 		rc = choose(r, &chosen);
 	if (!rc && chosen)
-		rc = r->sorter ? sort_row(r) : put_row(r, r->row.data, r->row.bytes);
+		rc = r->sorter ? sort_row(r) : sp__group_row_put(r, r->row.data, r->row.bytes);
 	return rc;
 }

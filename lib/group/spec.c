@@ -71,15 +71,16 @@ static int order_key(struct sp__group_parser *p, struct sp__group_key *key, cons
 	return rc ? rc : sp_keyset_new(&key->order, &o, p->err);
 }
 
-static int add_key(struct sp__group_parser *p, const char *text)
+/* Adds a key to a list. */
+static int add_key(struct sp__group_parser *p, const char *text, struct sp__group_key **keys,
+		   uint32_t *nkeys)
 {
-	struct sp__group_spec *s = p->s;
 	struct sp__group_key *key;
 	int rc;
 
-	if (!SP__ARRAY_GROW_BY_ONE(s->keys, s->nkeys))
+	if (!SP__ARRAY_GROW_BY_ONE(*keys, *nkeys))
 		return sp__group_no_memory(p);
-	key = &s->keys[s->nkeys++];
+	key = &(*keys)[(*nkeys)++];
 	*key = (struct sp__group_key){ 0 };
 	p->p = text;
 	rc = sp__group_take_operand(p, ":", &key->column);
@@ -303,6 +304,7 @@ static int lay_out(struct sp__group_parser *p, bool first_positions)
 	struct sp__group_spec *s = p->s;
 
 	s->state_bytes = sizeof(struct sp__grouped);
+	s->nlists = s->largest > 0;
 	s->position = place(s, first_positions, sizeof(uint64_t));
 	for (uint32_t i = 0; i < s->narguments; i++) {
 		struct sp__group_argument *a = &s->arguments[i];
@@ -322,7 +324,7 @@ static int lay_out(struct sp__group_parser *p, bool first_positions)
 		a->rows = a->keep & SP__KEEP_ROWS ? s->nlists++ : 0;
 	}
 	for (uint32_t i = 0; i < s->nkeys; i++) {
-		if (!s->keys[i].order)
+		if (!sp__group_keeps_text(s, i))
 			continue;
 		s->key_texts = s->key_texts ? s->key_texts : s->state_bytes;
 		(void)place(s, true, sizeof(struct sp__group_text));
@@ -344,6 +346,8 @@ static size_t longest(const struct sp__group_words *words, const struct sp__grou
 		n = sp__max(n, strlen(words->where));
 	for (size_t i = 0; i < words->nkeys; i++)
 		n = sp__max(n, strlen(words->keys[i]));
+	for (size_t i = 0; i < words->nby; i++)
+		n = sp__max(n, strlen(words->by[i]));
 	for (size_t i = 0; i < names->n; i++)
 		n = sp__max(n, strlen(names->names[i]));
 	return n + 1;
@@ -369,8 +373,11 @@ int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words 
 	if (!p.word)
 		return sp__group_no_memory(&p);
 	for (size_t i = 0; !rc && i < words->nkeys; i++)
-		rc = add_key(&p, words->keys[i]);
-	if (!rc)
+		rc = add_key(&p, words->keys[i], &s->keys, &s->nkeys);
+	s->largest = words->largest;
+	for (size_t i = 0; !rc && i < words->nby; i++)
+		rc = add_key(&p, words->by[i], &s->by, &s->nby);
+	if (!rc && !s->largest)
 		rc = add_aggregates(&p, words->aggregates);
 	if (!rc && words->where)
 		rc = set_where(&p, words->where);
@@ -382,12 +389,19 @@ int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words 
 	return rc;
 }
 
+static void free_keys(struct sp__group_key *keys, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		sp_keyset_free(keys[i].order);
+		free(keys[i].name);
+	}
+	free(keys);
+}
+
 void sp__group_spec_free(struct sp__group_spec *s)
 {
-	for (uint32_t i = 0; i < s->nkeys; i++) {
-		sp_keyset_free(s->keys[i].order);
-		free(s->keys[i].name);
-	}
+	free_keys(s->keys, s->nkeys);
+	free_keys(s->by, s->nby);
 	for (uint32_t i = 0; i < s->naggregates; i++)
 		free(s->aggregates[i].name);
 	for (uint32_t i = 0; i < s->nderived; i++) {
@@ -396,7 +410,6 @@ void sp__group_spec_free(struct sp__group_spec *s)
 	}
 	sp__expr_free(s->where);
 	free(s->derived);
-	free(s->keys);
 	free(s->arguments);
 	free(s->aggregates);
 	free(s->columns);

@@ -81,6 +81,10 @@ struct sp__group_derived {
 };
 
 struct sp__group_spec {
+	/* Whole records are written, `largest` of each group in the order of the keys `by`; or 0. */
+	uint64_t largest;
+	struct sp__group_key *by;
+	uint32_t nby;
 	uint32_t nkeys, narguments, naggregates, ncolumns, nlists, nderived;
 	struct sp__group_key *keys;
 	struct sp__group_argument *arguments;
@@ -92,6 +96,12 @@ struct sp__group_spec {
 	uint32_t key_texts;		   /* offset of the texts of keys with an order; 0: none */
 	uint32_t position; /* offset of the first position of a group, and 1; 0: not there */
 };
+
+/* True if a group keeps the text of key i: its bytes in the order of the key are another text. */
+static inline bool sp__group_keeps_text(const struct sp__group_spec *s, uint32_t i)
+{
+	return s->keys[i].order && !s->largest;
+}
 
 /* The names of the columns; n is 0 if records have none. */
 struct sp__group_names {
@@ -107,7 +117,10 @@ struct sp__group_words {
 	size_t nkeys;
 	const char *aggregates; /* "FUNCTION(ARGUMENT) as NAME, ..." */
 	const char *where;	/* NULL: none */
-	bool first_positions;	/* keep where each group was seen first */
+	uint64_t largest;	/* 0: aggregates */
+	const char *const *by;
+	size_t nby;
+	bool first_positions; /* keep where each group was seen first */
 };
 
 /*

@@ -262,7 +262,7 @@ void sp__group_add_keys(const struct sp__group_spec *s, struct sp__group_arena *
 	for (uint32_t i = 0; i < s->nkeys; i++) {
 		const struct sp__slice *text = &columns[s->keys[i].column];
 
-		if (!s->keys[i].order)
+		if (!sp__group_keeps_text(s, i))
 			continue;
 		if (!t->room || position < t->position)
 			set_text(a, t, text->p, text->n, 0, position);
@@ -285,7 +285,7 @@ size_t sp__group_written(const struct sp__group_spec *s, const struct sp__group_
 	size_t n = 2 * SP__CODE_VARINT;
 
 	for (uint32_t i = 0; i < s->nkeys; i++) {
-		if (!s->keys[i].order)
+		if (!sp__group_keeps_text(s, i))
 			continue;
 		n += text_written(t);
 		t = (const void *)((const char *)t + SP__GROUP_TEXT_STEP);
@@ -394,7 +394,7 @@ char *sp__group_write(const struct sp__group_spec *s, const struct sp__group_are
 	if (s->position)
 		to = sp__code_put(to, *(uint64_t *)sp__group_part(a, at, s->position));
 	for (uint32_t i = 0; i < s->nkeys; i++) {
-		if (!s->keys[i].order)
+		if (!sp__group_keeps_text(s, i))
 			continue;
 		to = put_text(a, t, to);
 		t = (const void *)((const char *)t + SP__GROUP_TEXT_STEP);
@@ -556,7 +556,7 @@ int sp__group_merge(const struct sp__group_spec *s, struct sp__group_arena *a, u
 	if (s->position)
 		note_position(sp__group_part(a, at, s->position), (uint64_t)sp__code_take(from));
 	for (uint32_t i = 0; !rc && i < s->nkeys; i++) {
-		if (!s->keys[i].order)
+		if (!sp__group_keeps_text(s, i))
 			continue;
 		rc = take_text(&m, offset, EARLIEST);
 		offset += SP__GROUP_TEXT_STEP;

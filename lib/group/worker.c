@@ -64,14 +64,15 @@ void sp__group_worker_close(struct sp__group_worker *w)
 	free(w->fields.at);
 	sp__bytes_release(&w->unquoted, NULL);
 	sp__bytes_release(&w->key, NULL);
+	sp__bytes_release(&w->by, NULL);
 	sp__bytes_release(&w->out, NULL);
 	sp__keybuf_release(&w->encoded);
 }
 
 /* Keys. */
 
-static int put_ordered(struct sp__group_worker *w, const struct sp_keyset *order,
-		       const struct sp__slice *text)
+static int put_ordered(struct sp__group_worker *w, struct sp__bytes *to,
+		       const struct sp_keyset *order, const struct sp__slice *text)
 {
 	const struct sp__keyset *ks = sp__ks(order);
 	struct sp__slice part = *text;
@@ -83,7 +84,7 @@ static int put_ordered(struct sp__group_worker *w, const struct sp_keyset *order
 		if (ks->descending) {
 			w->out.bytes = 0;
 			rc = sp__code_put_part(&w->out, part.p, part.n);
-			return rc ? rc : sp__code_put_descending(&w->key, &w->out);
+			return rc ? rc : sp__code_put_descending(to, &w->out);
 		}
 	} else {
 		w->encoded.uncut = true;
@@ -92,20 +93,21 @@ static int put_ordered(struct sp__group_worker *w, const struct sp_keyset *order
 			return -ENOMEM;
 		part = (struct sp__slice){ (const char *)w->encoded.data, w->encoded.bytes };
 	}
-	return sp__code_put_part(&w->key, part.p, part.n);
+	return sp__code_put_part(to, part.p, part.n);
 }
 
-static int make_key(struct sp__group_worker *w)
+/* Makes the bytes of keys. */
+static int make_key(struct sp__group_worker *w, struct sp__bytes *to,
+		    const struct sp__group_key *keys, uint32_t n)
 {
-	const struct sp__group_spec *s = w->in->spec;
 	int rc = 0;
 
-	w->key.bytes = 0;
-	for (uint32_t i = 0; !rc && i < s->nkeys; i++) {
-		const struct sp__slice *text = &w->columns[s->keys[i].column];
+	to->bytes = 0;
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		const struct sp__slice *text = &w->columns[keys[i].column];
 
-		rc = s->keys[i].order ? put_ordered(w, s->keys[i].order, text)
-				      : sp__code_put_part(&w->key, text->p, text->n);
+		rc = keys[i].order ? put_ordered(w, to, keys[i].order, text)
+				   : sp__code_put_part(to, text->p, text->n);
 	}
 	return rc;
 }
@@ -221,12 +223,27 @@ static int add_to_lists(struct sp__group_worker *w, const struct sp__group_argum
 	return add_to_list(w, key_bytes, a->rows, place, sizeof(place), &v->text);
 }
 
+/* Adds the record to those of its group: behind its keys and its position. */
+static int add_whole(struct sp__group_worker *w, size_t key_bytes, const struct sp__slice *record,
+		     uint64_t position)
+{
+	char place[SP__CODE_POSITION];
+
+	sp__code_position(place, position);
+	if (sp__bytes_append(&w->by, place, sizeof(place), NULL))
+		return -ENOMEM;
+	return add_to_list(w, key_bytes, 0, w->by.data, w->by.bytes, record);
+}
+
 /* Returns the most bytes of the arena that the record can take. */
-static size_t space_for(const struct sp__group_worker *w)
+static size_t space_for(const struct sp__group_worker *w, size_t record_bytes)
 {
 	const struct sp__group_spec *s = w->in->spec;
 	size_t n = s->state_bytes + w->key.bytes + sp__group_reals_bytes(s) + 2 * SP__ARENA_UNIT;
 
+	if (s->largest)
+		n += sizeof(struct sp__grouped) + w->key.bytes + 2 * (w->by.bytes + record_bytes) +
+		     64;
 	for (uint32_t i = 0; s->key_texts && i < s->nkeys; i++)
 		n += 2 * w->columns[s->keys[i].column].n + SP__ARENA_UNIT;
 	for (uint32_t i = 0; i < s->narguments; i++) {
@@ -247,8 +264,8 @@ static bool is_full(const struct sp__group_worker *w)
 	return w->small && w->table.groups >= SMALL_GROUPS;
 }
 
-/* Adds the record whose fields are in columns.  Returns 0; 1: the table is full; or an error. */
-static int add_record(struct sp__group_worker *w, uint64_t position)
+/* Adds a record whose fields are in columns.  Returns 0; 1: the table is full; or an error. */
+static int add_record(struct sp__group_worker *w, const struct sp__slice *record, uint64_t position)
 {
 	const struct sp__group_spec *s = w->in->spec;
 	size_t key_bytes, space;
@@ -266,10 +283,12 @@ static int add_record(struct sp__group_worker *w, uint64_t position)
 		w->skipped++;
 		return 0;
 	}
-	rc = rc ? rc : make_key(w);
+	rc = rc ? rc : make_key(w, &w->key, s->keys, s->nkeys);
+	if (!rc && s->largest)
+		rc = make_key(w, &w->by, s->by, s->nby);
 	if (rc)
 		return rc;
-	space = space_for(w);
+	space = space_for(w, record->n);
 	if (space > RECORD_MAX)
 		return -EMSGSIZE;
 	if (is_full(w) || !sp__group_table_fits(&w->table, 1 + s->nlists, space))
@@ -279,6 +298,8 @@ static int add_record(struct sp__group_worker *w, uint64_t position)
 	sp__group_add(s, &w->table.arena, at, w->values, w->second, position);
 	if (s->key_texts)
 		sp__group_add_keys(s, &w->table.arena, at, w->columns, position);
+	if (s->largest)
+		rc = add_whole(w, key_bytes, record, position);
 	for (uint32_t i = 0; !rc && s->nlists && i < s->narguments; i++)
 		if (w->values[i].text.p)
 			rc = add_to_lists(w, &s->arguments[i], &w->values[i], key_bytes, position);
@@ -316,7 +337,9 @@ static int begin_columns(struct sp__group_worker *w, size_t record_bytes)
 static int add_line(struct sp__group_worker *w, const char *rec, size_t bytes, uint64_t position)
 {
 	const struct sp__group_spec *s = w->in->spec;
-	int rc = sp__fields_split(&w->in->cut, rec, bytes, &w->fields);
+	const struct sp__slice record = { rec, bytes };
+	int rc = sp__fields_split(&w->in->cut, rec, sp__line_trim(&w->in->cut, rec, bytes),
+				  &w->fields);
 
 	if (!rc)
 		rc = begin_columns(w, bytes);
@@ -330,7 +353,7 @@ static int add_line(struct sp__group_worker *w, const char *rec, size_t bytes, u
 		else
 			w->columns[i] = (struct sp__slice){ sp__no_field, 0 };
 	}
-	return add_record(w, position);
+	return add_record(w, &record, position);
 }
 
 /* Adds record i of those whose ends are known. */
@@ -338,6 +361,8 @@ static int add_found(struct sp__group_worker *w, uint32_t nfields, uint32_t i, u
 {
 	const struct sp__group_spec *s = w->in->spec;
 	const uint32_t *ends = w->ends.ends + (size_t)i * nfields;
+	const struct sp__slice record = { w->text + (uint32_t)(ends[0] + 1),
+					  ends[nfields] - (uint32_t)(ends[0] + 1) };
 	int rc = begin_columns(w, ends[nfields] - ends[0]);
 
 	if (rc)
@@ -355,7 +380,7 @@ static int add_found(struct sp__group_worker *w, uint32_t nfields, uint32_t i, u
 			n = sp__line_trim(&w->in->cut, p, n);
 		set_column(w, c, p, n);
 	}
-	return add_record(w, position + (uint32_t)(ends[0] + 1));
+	return add_record(w, &record, position + (uint32_t)(ends[0] + 1));
 }
 
 /* True if fields can be found many records at a time. */
@@ -371,7 +396,7 @@ static int take_line(struct sp__group_worker *w, struct sp_batch *from, uint64_t
 	size_t bytes;
 	const char *after =
 		sp__record_next(&w->in->format, from->data, from->data + from->bytes, &bytes);
-	int rc = add_line(w, from->data, sp__line_trim(&w->in->cut, from->data, bytes), position);
+	int rc = add_line(w, from->data, bytes, position);
 
 	if (!rc) {
 		w->records++;

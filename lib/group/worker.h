@@ -32,7 +32,7 @@ struct sp__group_worker {
 	struct sp__expr_scratch **scratch; /* of the derived columns, and of the condition */
 	struct sp__group_value *values, *second;
 	struct sp__fields fields;
-	struct sp__bytes unquoted, key;
+	struct sp__bytes unquoted, key, by;
 	struct sp__keybuf encoded;
 	struct sp__bytes out;	 /* partial records */
 	uint32_t emitting;	 /* the next group of the full table; 0: none */

@@ -109,7 +109,7 @@ setup()
 	fails_with "xgroup: ',' is expected between functions 'count()'" "$xgroup" --agg 'count() count()' s.csv
 	fails_with "xgroup: a column is expected between '(' and ')'" "$xgroup" --agg 'sum()' s.csv
 	fails_with "xgroup: corr, slope and r2 need two columns: corr(x, y)" "$xgroup" --agg 'corr(1)' s.csv
-	fails_with "xgroup: the result has no column of this name; the nearest one is 'count()' 'count:r'" \
+	fails_with "xgroup: the result has no column 'count'; the nearest one is 'count()'" \
 		"$xgroup" -k 1 --order=count:r s.csv
 	run -2 "$xgroup" --agg 'p101(1)' s.csv
 	[[ $output == "xgroup: there is no function 'p101'"* ]]

@@ -47,6 +47,12 @@ static void add_key(void *settings, const char *option, const char *text)
 	struct settings *set = settings;
 
 	(void)option;
+	if (set->largest) {
+		set->by = must_alloc(set->by, set->opts.nby + 1, sizeof(*set->by));
+		set->by[set->opts.nby++] = text;
+		set->opts.by = set->by;
+		return;
+	}
 	set->keys = must_alloc(set->keys, set->opts.nkeys + 1, sizeof(*set->keys));
 	set->keys[set->opts.nkeys++] = text;
 	set->opts.keys = set->keys;
@@ -76,6 +82,12 @@ static const struct setting settings[] = {
 	{ "key", "KEY", "group by this column; may be repeated", .call = add_key, .letter = 'k' },
 	{ "agg", "LIST", "aggregates of each group (count())", TO(opts.aggregates), .letter = 'a',
 	  .once = "lists of aggregates" },
+	{ "largest", "N",
+	  "instead of aggregates: the first N records of each group, whole, in the order of the "
+	  "keys "
+	  "that follow this option",
+	  TO(opts.largest), .number = { 1, UINT64_MAX },
+	  .given = offsetof(struct settings, largest) },
 	{ "having", "CONDITION", "write only the rows for which this is true", TO(opts.having),
 	  .once = "conditions of rows" },
 	{ "order", "HOW",

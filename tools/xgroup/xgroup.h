@@ -15,9 +15,9 @@
 struct settings {
 	struct common_options common;
 	struct sp_group_opts opts;
-	bool csv, zero;
+	bool csv, zero, largest;
 	const char *separator;
-	const char **keys;
+	const char **keys, **by; /* by: given behind --largest */
 	const char *output;
 	const char *const *files;
 	size_t nfiles;

@@ -43,6 +43,14 @@ struct sp_group_opts {
 	const char *where;
 	/* A condition of the rows of the result, whose columns it names; NULL: all rows. */
 	const char *having;
+	/*
+	 * Not 0: instead of aggregates, write the first `largest` records of each group in the order
+	 * of the keys `by`, which are as `keys`; equal ones in the order of the input.  Not with
+	 * aggregates, having and order.
+	 */
+	uint64_t largest;
+	const char *const *by;
+	size_t nby;
 	const char *null_text; /* text of a field without a value; NULL: only the empty one */
 	bool skip_invalid;     /* leave records out whose value is not a number */
 	/*
@@ -92,7 +100,7 @@ struct sp_group_io {
  * stats: may be NULL; filled in as far as the work got, even after an error.
  * Returns 0 or an error:
  *   -EINVAL: keys, aggregates or order are wrong, with the reason in err->text and the part to
- *       quote in err->where
+ *       quote in err->where; or `largest` is not possible with another option
  *   SP_EFORMAT: an input is not in the stated format, headers differ, or a value is not a number
  *   SP_EUNSUP: records have a fixed length, or this build lacks the compressed format of an input
  *   SP_EBUDGET, SP_ESYNTAX, -EPERM: see sp_sort_plan() of spindle/sort.h

@@ -1,0 +1,55 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# xgroup --largest: the first records of each group, whole, as a sort and awk find them.
+. "$BATS_TEST_DIRNAME/suite.bash"
+
+setup() { begin_test tmp; }
+
+@test "whole records come in the order of the groups, and in each in that of the keys" {
+	awk 'BEGIN { srand(8); for (i = 0; i < 40000; i++)
+		printf "u%d,%d,%.1f,%s\n", rand() * 900, i, rand() * 50, i % 7 ? "text " i : "" }' >in
+	sort -s -t, -k1,1 -k3,3nr in | awk -F, 'n[$1]++ < 3' >want
+	for memory in 1M 3M 1G; do
+		for threads in $(few 1 2 8); do
+			"$xgroup" -t, -k 1 --largest=3 -k 3:nr -S $memory -T tmp --parallel=$threads in | cmp - want
+		done
+		cat in | "$xgroup" -t, -k 1 --largest=3 -k 3:nr -S $memory -T tmp | cmp - want
+	done
+	sort -s -t, -k1,1 -k4,4r -k2,2n in | awk -F, 'n[$1]++ < 1' >want
+	"$xgroup" -t, -k 1 --largest=1 -k 4:r -k 2:n -S 1M in | cmp - want
+	sort -s -t, -k1,1 in >want
+	"$xgroup" -t, -k 1 --largest=100000 -S 1M in | cmp - want
+	[ -z "$(ls tmp)" ]
+}
+
+@test "records of CSV keep their quotes and lines, and the header is that of the input" {
+	printf 'name,"a b"\r\nx,"1\n2"\r\n"y",2\r\nx,9' >in.csv
+	"$xgroup" --csv --header -k name --largest=1 -k 2:r in.csv >out
+	printf 'name,"a b"\r\nx,9\n"y",2\r\n' | cmp - out
+	"$xgroup" --csv --header -k name --largest=9 in.csv in.csv >out
+	printf 'name,"a b"\r\nx,"1\n2"\r\nx,9\nx,"1\n2"\r\nx,9\n"y",2\r\n"y",2\r\n' | cmp - out
+	"$xgroup" --csv --header --largest=1 -k '"a b":n' --where '"a b" > 2' <(printf 'name,a b\nq,1\nr,3\ns,4\n') >out
+	printf 'name,a b\nr,3\n' | cmp - out
+	: >none
+	"$xgroup" --csv --header -k 1 --largest=1 none | cmp - none
+	printf '1 b\0002 a\0001 a' | "$xgroup" -z -k 1 --largest=1 -k 2 | cmp - <(printf '1 a\0002 a\0')
+}
+
+@test "a limit counts records" {
+	seq 100 >in
+	"$xgroup" -k 'floor($1/10):n' --largest=2 -k 1:n --limit=5 in >out
+	printf '%s\n' 1 2 10 11 20 | cmp - out
+}
+
+@test "what whole records have no use for is refused" {
+	seq 3 >in
+	for options in "-a count()" "--having=\$1>1" --order=first; do
+		! "$xgroup" -k 1 --largest=1 $options in 2>err
+		grep -q 'exclude each other' err
+	done
+	! "$xgroup" -k 1 --largest=0 in 2>err
+	grep -q -e '--largest' err
+	! "$xgroup" -t, -k 1 --largest=1 -k 2q in 2>err
+	grep -q 'a key is one column' err
+}
