@@ -48,8 +48,10 @@ struct sp__amount sp__amount_of(int64_t n)
 
 struct sp__amount sp__amount_negate(struct sp__amount x)
 {
-	x.units = -x.units;
-	x.real = -x.real;
+	if (x.is_real)
+		x.real = -x.real;
+	else
+		x.units = -x.units;
 	return x;
 }
 
@@ -147,24 +149,29 @@ struct sp__amount sp__amount_round(const struct sp__amount *x, unsigned places,
 				   enum sp__rounding how)
 {
 	const sp__int128 step = (sp__int128)sp__powers_of_ten[SP__DECIMAL_PLACES - places];
-	const double scale = (double)sp__powers_of_ten[places];
 	struct sp__amount r = *x;
-	sp__int128 rest;
+	sp__int128 rest, units;
 
 	if (x->is_real) {
-		/* A number without a fraction stays, also where the product would overflow. */
+		/* A larger number has no fraction. */
 		if (fabs(x->real) < ldexp(1, 53))
-			r.real = round_real(x->real * scale, how) / scale;
+			(void)set_units(&r,
+					(sp__int128)round_real(
+						x->real * (double)sp__powers_of_ten[places], how) *
+						step,
+					places);
 		return r;
 	}
 	rest = x->units % step;
-	r.units -= rest;
-	r.places = places;
+	units = x->units - rest;
 	if (how == SP__ROUND_NEAREST && 2 * (rest < 0 ? -rest : rest) >= step)
-		r.units += rest < 0 ? -step : step;
+		units += rest < 0 ? -step : step;
 	else if (how == SP__ROUND_DOWN && rest < 0)
-		r.units -= step;
+		units -= step;
 	else if (how == SP__ROUND_UP && rest > 0)
-		r.units += step;
+		units += step;
+	/* 10^18 is not exact. */
+	if (!set_units(&r, units, places))
+		(void)set_real(&r, units < 0 ? -1e18 : 1e18);
 	return r;
 }

@@ -79,7 +79,8 @@ static int take_links(struct sp__expr_parser *p, struct sp__expr_node *n, uint32
 		const bool prefix = sp__token_is_sign(&p->t, "^=");
 
 		if (*nvalues == MAX_CHAIN)
-			return sp__token_fail(&p->t, "too many comparisons in a chain");
+			return sp__token_fail(&p->t,
+					      "a chain has at most 7 comparisons: write 'and'");
 		n->text[*nvalues - 1] = (char)(orders | (prefix ? SP__ORDER_PREFIX : 0));
 		rc = sp__token_next(&p->t);
 		if (!rc)
@@ -150,7 +151,7 @@ static int take_in(struct sp__expr_parser *p, uint32_t a, uint32_t *made)
 	if (!rc)
 		rc = sp__expr_take_list(p, &list, sp__expr_take_sum);
 	if (!rc && list.n == 1)
-		rc = sp__token_fail(&p->t, "a list without values");
+		rc = sp__token_fail(&p->t, "a value in the parentheses is missing");
 	for (uint32_t i = 1; !rc && i < list.n; i++)
 		rc = need_alike(p, a, list.args[i], false);
 	if (!rc)

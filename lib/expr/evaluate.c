@@ -8,6 +8,8 @@
 #include "expr/node.h"
 #include "rec/key.h"
 
+#define MAX_MADE ((size_t)16 << 20) /* bytes of a text that || or replace() makes */
+
 /* Conversions of a value that is already there. */
 
 static int to_number(struct sp__expr_run *r, struct sp__expr_value *v)
@@ -102,6 +104,15 @@ static int calculate(struct sp__expr_run *r, const struct sp__expr_node *n,
 	return 0;
 }
 
+int sp__expr_append_text(struct sp__expr_run *r, struct sp__bytes *to, const struct sp__slice *text)
+{
+	/* replace() in replace() could make a text of any length. */
+	if (text->n > MAX_MADE || to->bytes > MAX_MADE - text->n)
+		return sp__expr_fail(r, text,
+				     "short enough: a text that is made has at most 16 MiB");
+	return sp__bytes_append(to, text->p, text->n, NULL) ? -ENOMEM : 0;
+}
+
 /* Joins two texts; no value is the empty text. */
 static int join(struct sp__expr_run *r, uint32_t node, struct sp__expr_value *v)
 {
@@ -115,7 +126,7 @@ static int join(struct sp__expr_run *r, uint32_t node, struct sp__expr_value *v)
 
 		rc = sp__node_text(r, sp__node_arg(r->expr, n, i), &part);
 		if (!rc && part.kind == SP__EXPR_TEXT)
-			rc = sp__bytes_append(to, part.text.p, part.text.n, NULL);
+			rc = sp__expr_append_text(r, to, &part.text);
 	}
 	v->kind = SP__EXPR_TEXT;
 	v->text = (struct sp__slice){ to->data, to->bytes };
@@ -354,7 +365,8 @@ int sp__node_value(struct sp__expr_run *r, uint32_t node, struct sp__expr_value 
 		return like(r, n, v);
 	case SP__NODE_IS_NULL:
 		rc = sp__node_value(r, first, v);
-		set_truth(v, v->kind == SP__EXPR_NULL);
+		if (!rc)
+			set_truth(v, v->kind == SP__EXPR_NULL);
 		return rc;
 	case SP__NODE_CALL:
 		rc = n->function->call(r, n, v);

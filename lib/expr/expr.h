@@ -42,8 +42,9 @@ struct sp__expr_scratch;
  */
 struct sp__expr_names {
 	int (*find)(void *arg, const char *name, size_t bytes, uint64_t number, uint32_t *column);
+	/* True if a text that looks like a call, such as "sum(x)", is a name.  NULL: never. */
+	bool (*is_name)(void *arg, const char *text, size_t bytes);
 	void *arg;
-	bool calls; /* "sum(x)" can be a name */
 };
 
 /*

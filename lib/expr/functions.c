@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The functions of expressions.  A function with an argument without a value has none, except for
- * if() and coalesce().
+ * if(), coalesce() and replace().
  */
 #include <errno.h>
 #include <string.h>
@@ -147,7 +147,9 @@ static int call_replace(struct sp__expr_run *r, const struct sp__expr_node *n,
 	struct sp__bytes *b = memory(r, n);
 	struct sp__expr_value from, to;
 	int rc = sp__node_text(r, arg(r, n, 0), v);
-	const char *p, *end, *found;
+	struct sp__slice rest, before;
+	const char *found = "";
+	size_t done;
 
 	if (!rc)
 		rc = sp__node_text(r, arg(r, n, 1), &from);
@@ -158,13 +160,14 @@ static int call_replace(struct sp__expr_run *r, const struct sp__expr_node *n,
 	/* Replaced by no value: removed. */
 	to.text.n = to.kind == SP__EXPR_TEXT ? to.text.n : 0;
 	b->bytes = 0;
-	for (p = v->text.p, end = p + v->text.n; !rc; p = found + from.text.n) {
-		found = memmem(p, (size_t)(end - p), from.text.p, from.text.n);
-		rc = sp__bytes_append(b, p, (size_t)((found ? found : end) - p), NULL);
-		if (!found)
-			break;
-		if (!rc && to.text.n)
-			rc = sp__bytes_append(b, to.text.p, to.text.n, NULL);
+	for (rest = v->text; !rc && found;) {
+		found = memmem(rest.p, rest.n, from.text.p, from.text.n);
+		before = (struct sp__slice){ rest.p, found ? (size_t)(found - rest.p) : rest.n };
+		rc = sp__expr_append_text(r, b, &before);
+		if (!rc && found && to.text.n)
+			rc = sp__expr_append_text(r, b, &to.text);
+		done = before.n + (found ? from.text.n : 0);
+		rest = (struct sp__slice){ rest.p + done, rest.n - done };
 	}
 	v->text = (struct sp__slice){ b->data, b->bytes };
 	return rc;
@@ -215,9 +218,15 @@ static int call_round(struct sp__expr_run *r, const struct sp__expr_node *n,
 static int call_if(struct sp__expr_run *r, const struct sp__expr_node *n, struct sp__expr_value *v)
 {
 	int rc = sp__node_value(r, arg(r, n, 0), v);
+	uint32_t chosen;
 
-	return rc ? rc
-		  : sp__node_value(r, arg(r, n, v->kind == SP__EXPR_TRUTH && v->truth ? 1 : 2), v);
+	if (rc)
+		return rc;
+	chosen = v->kind == SP__EXPR_TRUTH && v->truth ? 1 : 2;
+	if (chosen < n->nargs)
+		return sp__node_value(r, arg(r, n, chosen), v);
+	v->kind = SP__EXPR_NULL;
+	return 0;
 }
 
 static int call_coalesce(struct sp__expr_run *r, const struct sp__expr_node *n,
@@ -387,7 +396,7 @@ static const struct sp__expr_function functions[] = {
 	{ "round", "n?n", SP__TYPE_NUMBER, call_round, SP__ROUND_NEAREST },
 	{ "floor", "n", SP__TYPE_NUMBER, call_round, SP__ROUND_DOWN },
 	{ "ceil", "n", SP__TYPE_NUMBER, call_round, SP__ROUND_UP },
-	{ "if", "cvv", SP__TYPE_FIELD, call_if, 0 },
+	{ "if", "cv?v", SP__TYPE_FIELD, call_if, 0 },
 	{ "coalesce", "v*", SP__TYPE_FIELD, call_coalesce, 0 },
 	{ "year", "d", SP__TYPE_NUMBER, call_part, YEAR },
 	{ "quarter", "d", SP__TYPE_NUMBER, call_part, QUARTER },

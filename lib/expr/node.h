@@ -94,6 +94,10 @@ static inline int sp__expr_fail(struct sp__expr_run *r, const struct sp__slice *
 	return SP_EFORMAT;
 }
 
+/* evaluate.c: Appends to a text that is made.  Returns 0; SP_EFORMAT: too long; or -ENOMEM. */
+SP_MUST_CHECK int sp__expr_append_text(struct sp__expr_run *r, struct sp__bytes *to,
+				       const struct sp__slice *text);
+
 /* A function: letters for its arguments, n number, t text, c condition, v any value, d date. */
 struct sp__expr_function {
 	const char *name, *arguments; /* behind '?' they can be left out; '*': more as the last */

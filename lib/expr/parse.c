@@ -68,7 +68,8 @@ int sp__expr_add(struct sp__expr_parser *p, const struct sp__expr_node *n, const
 int sp__expr_append(struct sp__expr_parser *p, struct sp__expr_list *list, uint32_t value)
 {
 	if (list->n == MAX_OPERANDS)
-		return sp__token_fail(&p->t, "more than 1000 operands");
+		return sp__token_fail(&p->t, "at most 1000 values or conditions are possible here: "
+					     "divide them by 'or' and parentheses");
 	if (!SP__ARRAY_GROW(list->args, list->capacity, list->n + 1))
 		return sp__expr_no_memory(p);
 	list->args[list->n++] = value;
@@ -113,9 +114,9 @@ static int take_column(struct sp__expr_parser *p, uint32_t *made)
 	int rc;
 
 	if (t->kind == SP__TOKEN_COLUMN) {
-		errno = 0;
+		/* A number that is too large becomes the largest one, which no record has. */
 		number = strtoull(t->token + 1, NULL, 10);
-		if (!number || errno)
+		if (!number)
 			return sp__token_fail(&p->t, "columns count from $1");
 		rc = p->names->find(p->names->arg, NULL, 0, number, &n.column);
 	} else if (t->kind == SP__TOKEN_NAME) {
@@ -251,10 +252,10 @@ static const char *end_of_call(const char *p)
 }
 
 /* Takes a column whose name looks like a function and its arguments. */
-static int take_called_column(struct sp__expr_parser *p, uint32_t *made)
+static int take_called_column(struct sp__expr_parser *p, const char *end, uint32_t *made)
 {
-	p->t.at = end_of_call(p->t.at);
-	p->t.bytes = (size_t)(p->t.at - p->t.token);
+	p->t.at = end;
+	p->t.bytes = (size_t)(end - p->t.token);
 	return take_column(p, made);
 }
 
@@ -267,8 +268,13 @@ static int take_call(struct sp__expr_parser *p, uint32_t *made)
 	int rc;
 
 	n.function = sp__expr_function_find(p->t.token, p->t.bytes, &nearest);
-	if (!n.function && p->names->calls)
-		return take_called_column(p, made);
+	if (p->names->is_name) {
+		const char *end = end_of_call(p->t.at);
+
+		if (!n.function ||
+		    p->names->is_name(p->names->arg, p->t.token, (size_t)(end - p->t.token)))
+			return take_called_column(p, end, made);
+	}
 	if (!n.function)
 		return no_function(p, nearest);
 	rc = sp__token_next(&p->t);
@@ -290,12 +296,14 @@ static int take_operand(struct sp__expr_parser *p, uint32_t *made)
 			rc = p->take(p, made);
 		return rc ? rc : skip(p, ")", ") is missing");
 	}
+	if (sp__token_is_word(&p->t, "null"))
+		return sp__token_fail(&p->t, "null is not a value: write 'is null'");
 	if (p->t.kind == SP__TOKEN_END || p->t.kind == SP__TOKEN_SIGN || is_reserved(p))
 		return sp__token_fail(&p->t,
 				      "a column, a number or a text in single quotes is missing");
 	if (p->t.kind == SP__TOKEN_NUMBER || p->t.kind == SP__TOKEN_TEXT)
 		return take_literal(p, made);
-	if (p->t.kind == SP__TOKEN_WORD && *p->t.at == '(')
+	if (p->t.kind == SP__TOKEN_WORD && p->t.at[strspn(p->t.at, SP__TOKEN_BLANKS)] == '(')
 		return take_call(p, made);
 	return take_column(p, made);
 }

@@ -11,7 +11,7 @@
 #include "expr/token.h"
 
 #define SP__EXPR_MAX_DEPTH 100
-#define SP__EXPR_TOO_DEEP "the expression is nested too deeply"
+#define SP__EXPR_TOO_DEEP "the expression has more than 100 levels: shorten it"
 
 struct sp__expr_parser {
 	struct sp__expr *e;

@@ -112,7 +112,7 @@ static void take_sign(struct sp__tokens *t)
 
 int sp__token_next(struct sp__tokens *t)
 {
-	t->at += strspn(t->at, " \t\n\r");
+	t->at += strspn(t->at, SP__TOKEN_BLANKS);
 	t->kind = SP__TOKEN_END;
 	t->token = t->at;
 	t->bytes = 0;

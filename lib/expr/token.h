@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <spindle/error.h>
 
+#define SP__TOKEN_BLANKS " \t\n\r" /* between tokens */
+
 enum sp__token_kind {
 	SP__TOKEN_END,
 	SP__TOKEN_WORD,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "base/array.h"
 #include "base/edits.h"
 #include "base/err.h"
@@ -47,7 +48,8 @@ static int find_name(struct sp__group_parser *p, size_t bytes, size_t *field)
 	if (found == 1 || p->names->unknown)
 		return 0;
 	if (found)
-		return sp__invalid(p->err, NULL, "several columns have the name '%.*s'", SHOWN,
+		return sp__invalid(p->err, NULL,
+				   "several columns have the name '%.*s': use a number", SHOWN,
 				   p->word);
 	if (!p->names->n)
 		return sp__invalid(p->err, NULL, "'%.*s': to name columns, add --header", SHOWN,
@@ -173,15 +175,58 @@ static uint32_t note_derived(struct sp__group_parser *p, struct sp__expr *e, con
 	return s->derived[i].text ? DERIVED | i : UINT32_MAX;
 }
 
-static int take_derived(struct sp__group_parser *p, uint32_t *column)
+/* True if the operand ends here: at one of these bytes, or at "as NAME". */
+static bool ends_here(const char *p, const char *ends)
+{
+	return !*p || strchr(ends, *p) ||
+	       (!strncasecmp(p, "as", 2) && isspace((unsigned char)p[2]));
+}
+
+/*
+ * Takes a column of an input that is empty, whose names nothing is known of: a text that is not an
+ * expression is a name.
+ */
+static int take_unknown(struct sp__group_parser *p, const char *ends, struct sp__expr **e)
+{
+	const char *begin = p->p;
+	struct sp_errinfo ignored = SP_ERRINFO_INIT, *err = p->err;
+	int rc;
+
+	p->err = &ignored;
+	rc = sp__group_take_expression(p, e);
+	p->err = err;
+	if (rc == -ENOMEM)
+		return sp__group_no_memory(p);
+	if (!rc && ends_here(p->p, ends))
+		return 0;
+	sp__expr_free(*e);
+	*e = NULL;
+	p->p = begin;
+	return 0;
+}
+
+static int take_plain(struct sp__group_parser *p, const char *ends, uint32_t *column)
+{
+	size_t field = 0;
+	int rc = take_column(p, ends, &field);
+
+	if (rc)
+		return rc;
+	*column = note_column(p->s, field);
+	return *column == UINT32_MAX ? sp__group_no_memory(p) : 0;
+}
+
+static int take_derived(struct sp__group_parser *p, const char *ends, uint32_t *column)
 {
 	const char *begin = p->p;
 	struct sp__expr *e;
 	size_t n;
-	int rc = sp__group_take_expression(p, &e);
+	int rc = p->names->unknown ? take_unknown(p, ends, &e) : sp__group_take_expression(p, &e);
 
 	if (rc)
 		return rc;
+	if (!e)
+		return take_plain(p, ends, column);
 	for (n = (size_t)(p->p - begin); n && isspace((unsigned char)begin[n - 1]);)
 		n--;
 	*column = sp__expr_column(e);
@@ -230,22 +275,20 @@ static bool is_expression(const struct sp__group_parser *p, const char *ends)
 
 int sp__group_take_operand(struct sp__group_parser *p, const char *ends, uint32_t *column)
 {
-	size_t field = 0;
-	int rc;
-
 	if (is_expression(p, ends)) {
 		/* 3*4 would be 12. */
 		if (strspn(p->p, "0123456789+-*/%|. \t\n") == strcspn(p->p, ends))
 			return sp__invalid(
 				p->err, p->p,
 				"in an expression a column's number has a '$', as in $3 * $4,");
-		return take_derived(p, column);
+		return take_derived(p, ends, column);
 	}
-	rc = take_column(p, ends, &field);
-	if (rc)
-		return rc;
-	*column = note_column(p->s, field);
-	return *column == UINT32_MAX ? sp__group_no_memory(p) : 0;
+	return take_plain(p, ends, column);
+}
+
+bool sp__group_is_truth(const struct sp__group_spec *s, uint32_t column)
+{
+	return column & DERIVED && sp__expr_is_truth(s->derived[column & ~DERIVED].expr);
 }
 
 /* Returns the number of a column after sorting: derived ones follow those of records. */

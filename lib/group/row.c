@@ -374,18 +374,26 @@ int sp__group_results_header(struct sp__group_results *r)
 /* Sets *chosen to whether the condition is true for the row. */
 static int choose(struct sp__group_results *r, bool *chosen)
 {
-	const uint32_t n = r->spec->nkeys + r->spec->naggregates;
-	const struct sp__expr_record record = { r->columns, r->in->null_text, r->in->null_bytes };
+	const struct sp__group_spec *s = r->spec;
+	/* The text of --null is one of keys: a count can be the same text. */
+	const struct sp__expr_record record = { .columns = r->columns };
 	const char *at = r->values.data;
 	struct sp__expr_bad bad;
 	int rc;
 
-	for (uint32_t i = 0; i < n; at += r->columns[i++].n)
-		r->columns[i].p = at;
+	for (uint32_t i = 0; i < s->nkeys + s->naggregates; i++) {
+		struct sp__slice *column = &r->columns[i];
+
+		column->p = at;
+		at += column->n;
+		if (i < s->nkeys && sp__group_is_null(r->in, s->keys[i].column, column))
+			column->n = 0;
+	}
 	rc = sp__expr_choose(r->having, r->scratch, &record, chosen, &bad);
 	if (rc == SP_EFORMAT)
 		return sp__errf(r->err, rc, "group", NULL, -1,
-				"--having: '%.*s' of the row '%.*s' is not %s",
+				"--having: '%.*s' of the row '%.*s' is not %s; values in "
+				"single quotes are compared as texts",
 				(int)sp__min(bad.text.n, SHOWN), bad.text.p,
 				(int)sp__min(r->row.bytes, SHOWN), r->row.data, bad.wanted);
 	return rc ? no_memory(r) : 0;

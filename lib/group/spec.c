@@ -71,6 +71,36 @@ static int order_key(struct sp__group_parser *p, struct sp__group_key *key, cons
 	return rc ? rc : sp_keyset_new(&key->order, &o, p->err);
 }
 
+/* Takes "as NAME", which one of the bytes `ends` ends; *name: replaced, or as it was. */
+static int take_name(struct sp__group_parser *p, const char *ends, char **name)
+{
+	const char *at;
+	size_t n;
+
+	sp__group_skip_blanks(p);
+	if (strncasecmp(p->p, "as", 2) != 0 || !isspace((unsigned char)p->p[2]))
+		return 0;
+	p->p += 2;
+	sp__group_skip_blanks(p);
+	at = p->p;
+	if (*at == '"') {
+		p->p += sp__unquote(at, p->word, &n);
+		if (p->p == at)
+			return sp__invalid(p->err, at, "the double quote is not closed");
+	} else {
+		n = strcspn(at, ends);
+		p->p += n;
+		while (n && isspace((unsigned char)at[n - 1]))
+			n--;
+		memcpy(p->word, at, n);
+	}
+	if (!n)
+		return sp__invalid(p->err, NULL, "a name is expected behind 'as'");
+	free(*name);
+	*name = strndup(p->word, n);
+	return *name ? 0 : sp__group_no_memory(p);
+}
+
 /* Adds a key to a list. */
 static int add_key(struct sp__group_parser *p, const char *text, struct sp__group_key **keys,
 		   uint32_t *nkeys)
@@ -89,6 +119,15 @@ static int add_key(struct sp__group_parser *p, const char *text, struct sp__grou
 	key->name = strdup(p->word);
 	if (!key->name)
 		return sp__group_no_memory(p);
+	rc = take_name(p, ":", &key->name);
+	if (rc)
+		return rc;
+	/* Only a number and its letters need no colon between them. */
+	if (*p->p && *p->p != ':' &&
+	    !(isdigit((unsigned char)*text) && isdigit((unsigned char)p->p[-1])))
+		return sp__invalid(
+			p->err, p->p,
+			"':' and letters, 'as NAME' or the end of a key is expected instead of");
 	p->p += *p->p == ':';
 	return order_key(p, key, text);
 }
@@ -186,9 +225,15 @@ static int take_arguments(struct sp__group_parser *p, struct sp__group_aggregate
 	int rc;
 
 	for (unsigned i = 0; i < n && *p->p != ')'; i++) {
+		const char *begin = p->p;
+
 		rc = sp__group_take_operand(p, "(),\"", &column[i]);
 		if (rc)
 			return rc;
+		if (keep & SP__KEEP_OF_NUMBERS && sp__group_is_truth(p->s, column[i]))
+			return sp__invalid(p->err, begin,
+					   "a condition is not a number: write if(CONDITION, 1, 0) "
+					   "instead of it at");
 		sp__group_skip_blanks(p);
 		if (i + 1 < n && *p->p == ',') {
 			p->p++;
@@ -216,36 +261,6 @@ static char *copy_text(const char *from, const char *to)
 	return strndup(from, (size_t)(to - from));
 }
 
-/* Takes "as NAME"; *name: replaced, or as it was. */
-static int take_name(struct sp__group_parser *p, char **name)
-{
-	const char *at;
-	size_t n;
-
-	sp__group_skip_blanks(p);
-	if (strncasecmp(p->p, "as", 2) != 0 || !isspace((unsigned char)p->p[2]))
-		return 0;
-	p->p += 2;
-	sp__group_skip_blanks(p);
-	at = p->p;
-	if (*at == '"') {
-		p->p += sp__unquote(at, p->word, &n);
-		if (p->p == at)
-			return sp__invalid(p->err, at, "the double quote is not closed");
-	} else {
-		n = strcspn(at, ",");
-		p->p += n;
-		while (n && isspace((unsigned char)at[n - 1]))
-			n--;
-		memcpy(p->word, at, n);
-	}
-	if (!n)
-		return sp__invalid(p->err, NULL, "a name is expected behind 'as'");
-	free(*name);
-	*name = strndup(p->word, n);
-	return *name ? 0 : sp__group_no_memory(p);
-}
-
 static int add_aggregate(struct sp__group_parser *p)
 {
 	struct sp__group_spec *s = p->s;
@@ -271,7 +286,7 @@ static int add_aggregate(struct sp__group_parser *p)
 	a->name = copy_text(from, p->p);
 	if (!a->name)
 		return sp__group_no_memory(p);
-	return take_name(p, &a->name);
+	return take_name(p, ",", &a->name);
 }
 
 static int add_aggregates(struct sp__group_parser *p, const char *text)
@@ -472,6 +487,14 @@ struct result_names {
 };
 
 /* Is a function of sp__expr_names. */
+static bool is_result(void *arg, const char *text, size_t bytes)
+{
+	const struct result_names *names = arg;
+
+	return sp__group_spec_find(names->spec, text, bytes) >= 0;
+}
+
+/* Is a function of sp__expr_names. */
 static int find_result(void *arg, const char *name, size_t bytes, uint64_t number, uint32_t *column)
 {
 	const struct result_names *names = arg;
@@ -491,7 +514,9 @@ int sp__group_having_parse(struct sp__expr **having, const char *text,
 			   const struct sp__group_spec *spec, struct sp_errinfo *err)
 {
 	struct result_names in = { spec, err };
-	const struct sp__expr_names names = { .find = find_result, .arg = &in, .calls = true };
+	const struct sp__expr_names names = { .find = find_result,
+					      .is_name = is_result,
+					      .arg = &in };
 	const char *at = text;
 	int rc = sp__expr_parse(having, &at, &names, err);
 
@@ -511,8 +536,8 @@ int sp__group_names_check(const struct sp__group_spec *s, const struct sp__cut *
 			if (memchr(name, ends[k], strlen(name)))
 				return sp__invalid(err, NULL,
 						   "the name '%s' has a separator of fields in "
-						   "it: add 'as NAME' to that function",
-						   name);
+						   "it: add 'as NAME' to that %s",
+						   name, i < s->nkeys ? "key" : "function");
 	}
 	return 0;
 }

@@ -114,18 +114,14 @@ static int make_key(struct sp__group_worker *w, struct sp__bytes *to,
 
 /* Values. */
 
-static bool is_null(const struct sp__group_input *in, const struct sp__slice *text)
+/* Reads the value of a column.  False: it is not a number, which it must be. */
+static bool read_value(const struct sp__group_worker *w, uint32_t column, bool needs_number,
+		       struct sp__group_value *v)
 {
-	return !text->n || (text->n == in->null_bytes && in->null_text &&
-			    !memcmp(text->p, in->null_text, text->n));
-}
+	const struct sp__slice *text = &w->columns[column];
 
-/* Reads a value.  False: it is not a number, which it must be. */
-static bool read_value(const struct sp__group_input *in, const struct sp__slice *text,
-		       bool needs_number, struct sp__group_value *v)
-{
 	v->text = *text;
-	if (is_null(in, text))
+	if (sp__group_is_null(w->in, column, text))
 		v->text.p = NULL;
 	return !v->text.p || !needs_number || sp__amount_parse(text->p, text->n, &v->number);
 }
@@ -134,7 +130,7 @@ static bool read_value(const struct sp__group_input *in, const struct sp__slice 
 static int read_argument(struct sp__group_worker *w, const struct sp__group_argument *a,
 			 uint32_t column, struct sp__group_value *v)
 {
-	if (read_value(w->in, &w->columns[column], a->keep & SP__KEEP_OF_NUMBERS, v))
+	if (read_value(w, column, a->keep & SP__KEEP_OF_NUMBERS, v))
 		return 0;
 	w->bad = (struct sp__expr_bad){ w->columns[column], "a number" };
 	w->bad_of = w->in->spec->aggregates[a->by].name;
@@ -369,13 +365,15 @@ static int add_found(struct sp__group_worker *w, uint32_t nfields, uint32_t i, u
 		return rc;
 	for (uint32_t c = 0; c < s->ncolumns; c++) {
 		const size_t k = s->columns[c];
-		const char *p = w->text + (uint32_t)(ends[k] + 1);
-		size_t n = k < nfields ? ends[k + 1] - ends[k] - 1 : 0;
+		const char *p;
+		size_t n;
 
 		if (k >= nfields) {
 			w->columns[c] = (struct sp__slice){ sp__no_field, 0 };
 			continue;
 		}
+		p = w->text + (uint32_t)(ends[k] + 1);
+		n = ends[k + 1] - ends[k] - 1;
 		if (k + 1 == nfields)
 			n = sp__line_trim(&w->in->cut, p, n);
 		set_column(w, c, p, n);

@@ -23,6 +23,15 @@ struct sp__group_input {
 	bool skip_invalid;
 };
 
+/* True if a column has no value.  The text of --null is one of fields, not of derived columns. */
+static inline bool sp__group_is_null(const struct sp__group_input *in, uint32_t column,
+				     const struct sp__slice *text)
+{
+	return !text->n ||
+	       (in->null_text && text->n == in->null_bytes && column < in->spec->ncolumns &&
+		!memcmp(text->p, in->null_text, text->n));
+}
+
 struct sp__group_worker {
 	_Alignas(64) const struct sp__group_input *in;
 	struct sp__group_table table;

@@ -126,7 +126,7 @@ setup()
 	run -0 --separate-stderr "$xgroup" --csv --header --skip-invalid --agg 'count(), sum(name)' s.csv
 	[ "$output" = $'count(),sum(name)\n0,' ]
 	# shellcheck disable=SC2154 # run sets it
-	[ "$stderr" = "xgroup: 5 records left out: a value is not a number" ]
+	[ "$stderr" = "xgroup: 5 records left out: a value is not a number or a date" ]
 	run -0 "$xgroup" --csv --header --null=a --agg 'count(name), distinct(name)' s.csv
 	[ "$output" = $'count(name),distinct(name)\n3,3' ]
 }

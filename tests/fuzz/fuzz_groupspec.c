@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys, aggregates and orders of groups: what is accepted groups two records.  The first line is a
- * key, the second one the aggregates, the third one an order.
+ * Keys, aggregates, conditions and orders of groups: what is accepted groups four records.  The
+ * lines are a key, the aggregates, an order, a condition of records, and a condition of rows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,10 +9,20 @@
 #include "group/worker.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-const char *const sp_fuzz_tokens[] = { "count(", "sum(",    "p99.9(", "median(", "list(", "corr(",
-				       "mode(",	 "first(",  "var(",   ")",	 ",",	  " as ",
-				       "\"",	 "price",   "day",    ":nr",	 "2",	  "\n",
-				       "key",	 "first\n", NULL };
+const char *const sp_fuzz_tokens[] = { "count(",    "sum(",
+				       "p99.9(",    "median(",
+				       "list(",	    "corr(",
+				       "mode(",	    "first(",
+				       "var(",	    ")",
+				       ",",	    " as ",
+				       "\"",	    "price",
+				       "day",	    ":nr",
+				       "2",	    "\n",
+				       "key",	    "first\n",
+				       "price * 2", "substr(day, 1, 7)",
+				       "if(",	    "$3",
+				       " > 1",	    " as x:r",
+				       "is null",   NULL };
 
 static void require(bool cond)
 {
@@ -39,7 +49,7 @@ static void group_records(const struct sp__group_spec *s)
 	}
 	while ((rc = sp__group_worker_rest(&w, &partial)) == SP_READY)
 		bytes += partial.bytes;
-	require(rc == SP_END && w.records == 4 && (bytes || w.skipped == 4));
+	require(rc == SP_END && w.records == 4 && (bytes || w.skipped + w.filtered == 4));
 	sp__group_worker_close(&w);
 }
 
@@ -59,23 +69,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	char *list[] = { columns[0], columns[1], columns[2], columns[3] };
 	const struct sp__group_names names = { .names = list, .n = 4 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__group_words words = { .first_positions = true };
+	struct sp__expr *having = NULL;
 	struct sp__group_order order;
 	struct sp__group_spec s;
-	char *text = malloc(bytes + 1), *rest = text, *aggregates;
-	const char *key;
+	char *text = malloc(bytes + 1), *rest = text;
+	const char *key, *how, *rows;
 	int rc;
 
 	require(text != NULL);
 	memcpy(text, data, bytes);
 	text[bytes] = '\0';
 	key = next_line(&rest);
-	aggregates = next_line(&rest);
-	rc = sp__group_spec_parse(&s, &key, *key != 0, aggregates, true, &names, &err);
+	words.keys = &key;
+	words.nkeys = *key != 0;
+	words.aggregates = next_line(&rest);
+	how = next_line(&rest);
+	words.where = next_line(&rest);
+	words.where = *words.where ? words.where : NULL;
+	rows = next_line(&rest);
+	rc = sp__group_spec_parse(&s, &words, &names, &err);
 	if (!rc) {
 		group_records(&s);
-		rc = sp__group_order_parse(&order, next_line(&rest), &s, &err);
+		rc = sp__group_order_parse(&order, how, &s, &err);
 	}
+	if (!rc && *rows)
+		rc = sp__group_having_parse(&having, rows, &s, &err);
 	require(!rc || (rc == -EINVAL && err.code == -EINVAL && err.text[0]));
+	sp__expr_free(having);
 	sp__group_spec_free(&s);
 	free(text);
 	return 0;

@@ -128,9 +128,10 @@ static void test_moments(void)
 static void parse(struct sp__group_spec *s, const char *aggregates)
 {
 	const char *keys[] = { "1" };
+	const struct sp__group_words words = { .keys = keys, .nkeys = 1, .aggregates = aggregates };
 	const struct sp__group_names none = { 0 };
 
-	if (sp__group_spec_parse(s, keys, 1, aggregates, false, &none, NULL))
+	if (sp__group_spec_parse(s, &words, &none, NULL))
 		abort();
 }
 

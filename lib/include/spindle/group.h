@@ -24,21 +24,21 @@ struct sp_group_opts {
 	int separator;		 /* lines: byte between fields; -1: runs of blanks */
 	bool header;		 /* the first record of each input has the names of the columns */
 	/*
-	 * Columns of the key: NAME[:LETTERS] or NUMBER[LETTERS], from 1; the letters are those of
-	 * sort: fields that sort would call equal are one group.  Without keys all records are one
-	 * group.
+	 * Columns of the key: NAME[:LETTERS], NUMBER[LETTERS], from 1, or EXPRESSION[:LETTERS]; "as
+	 * NAME" before the colon names the column of the result.  The letters are those of sort:
+	 * fields that sort would call equal are one group.  Without keys all records are one group.
 	 */
 	const char *const *keys;
 	size_t nkeys;
 	/*
-	 * "FUNCTION(COLUMN) [as NAME], ...": count() counts records, count(x) values; sum, mean,
+	 * "FUNCTION(COLUMN) [as NAME], ...", or of an expression: count() counts records, count(x) values; sum, mean,
 	 * min, max, first, last, distinct, median, p0 to p100, var, stddev, mode, list; corr(x, y),
 	 * slope(x, y), r2(x, y).  NULL: count().
 	 */
 	const char *aggregates;
 	/*
-	 * A condition: only records for which it is true are grouped; NULL: all.  Expressions can
-	 * be columns of keys and aggregates, too; see xgroup(1).
+	 * A condition: only records for which it is true are grouped; NULL: all.  xgroup(1)
+	 * describes expressions.
 	 */
 	const char *where;
 	/* A condition of the rows of the result, whose columns it names; NULL: all rows. */
@@ -52,7 +52,7 @@ struct sp_group_opts {
 	const char *const *by;
 	size_t nby;
 	const char *null_text; /* text of a field without a value; NULL: only the empty one */
-	bool skip_invalid;     /* leave records out whose value is not a number */
+	bool skip_invalid;     /* leave records out whose value is not a number or a date */
 	/*
 	 * NULL or "key": in the order of the keys; "first": of the first record of each group;
 	 * NAME[:r]: of this column of the result, numbers by value before texts, r: descending.
@@ -99,9 +99,10 @@ struct sp_group_io {
  * allows that (spindle/outfile.h).  It may be one of the inputs.
  * stats: may be NULL; filled in as far as the work got, even after an error.
  * Returns 0 or an error:
- *   -EINVAL: keys, aggregates or order are wrong, with the reason in err->text and the part to
- *       quote in err->where; or `largest` is not possible with another option
- *   SP_EFORMAT: an input is not in the stated format, headers differ, or a value is not a number
+ *   -EINVAL: keys, aggregates, conditions or order are wrong, with the reason in err->text and
+ *       the part to quote in err->where; or `largest` is not possible with another option
+ *   SP_EFORMAT: an input is not in the stated format, headers differ, or a value is not a number or
+ *       a date
  *   SP_EUNSUP: records have a fixed length, or this build lacks the compressed format of an input
  *   SP_EBUDGET, SP_ESYNTAX, -EPERM: see sp_sort_plan() of spindle/sort.h
  *   SP_ECORRUPT: temporary data is damaged
