@@ -73,6 +73,8 @@ struct sp__amount sp__amount_negate(struct sp__amount x);
 struct sp__amount sp__amount_of(int64_t n);
 
 enum sp__rounding { SP__ROUND_NEAREST, SP__ROUND_DOWN, SP__ROUND_UP };
-/* Rounds to at most 9 decimal places, which the result has; NEAREST: half away from 0. */
-struct sp__amount sp__amount_round(const struct sp__amount *x, unsigned places,
-				   enum sp__rounding how);
+/*
+ * Rounds to 10^-places, -18 <= places <= 9; the result has as many decimal places.  NEAREST: half
+ * away from 0.
+ */
+struct sp__amount sp__amount_round(const struct sp__amount *x, int places, enum sp__rounding how);

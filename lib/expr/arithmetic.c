@@ -93,12 +93,20 @@ static bool multiply_exactly(struct sp__amount *r, const struct sp__amount *a,
 	const sp__int128 x = a->units / (sp__int128)sp__powers_of_ten[SP__DECIMAL_PLACES - pa];
 	const sp__int128 y = b->units / (sp__int128)sp__powers_of_ten[SP__DECIMAL_PLACES - pb];
 	const unsigned places = sp__min(SP__DECIMAL_PLACES, a->places + b->places);
-	sp__int128 product;
+	sp__int128 product, excess = 1;
 
-	if (pa + pb > SP__DECIMAL_PLACES || __builtin_mul_overflow(x, y, &product) ||
-	    __builtin_mul_overflow(
-		    product, (sp__int128)sp__powers_of_ten[SP__DECIMAL_PLACES - pa - pb], &product))
+	if (__builtin_mul_overflow(x, y, &product))
 		return false;
+	/* 0.5 * 0.000000002 has 9 decimal places. */
+	if (pa + pb > SP__DECIMAL_PLACES)
+		excess = (sp__int128)sp__powers_of_ten[pa + pb - SP__DECIMAL_PLACES];
+	else if (__builtin_mul_overflow(product,
+					(sp__int128)sp__powers_of_ten[SP__DECIMAL_PLACES - pa - pb],
+					&product))
+		return false;
+	if (product % excess)
+		return false;
+	product /= excess;
 	return set_units(r, product, sp__max(places, places_of(product)));
 }
 
@@ -145,23 +153,35 @@ static double round_real(double x, enum sp__rounding how)
 	return how == SP__ROUND_NEAREST ? round(x) : how == SP__ROUND_DOWN ? floor(x) : ceil(x);
 }
 
-struct sp__amount sp__amount_round(const struct sp__amount *x, unsigned places,
-				   enum sp__rounding how)
+/* Rounds an f64. */
+static struct sp__amount round_f64(double x, int places, enum sp__rounding how)
 {
-	const sp__int128 step = (sp__int128)sp__powers_of_ten[SP__DECIMAL_PLACES - places];
-	struct sp__amount r = *x;
-	sp__int128 rest, units;
+	const double scale = places < 0 ? pow(10, -places) : (double)sp__powers_of_ten[places];
+	struct sp__amount r;
 
-	if (x->is_real) {
-		/* A larger number has no fraction. */
-		if (fabs(x->real) < ldexp(1, 53))
-			(void)set_units(&r,
-					(sp__int128)round_real(
-						x->real * (double)sp__powers_of_ten[places], how) *
-						step,
-					places);
-		return r;
-	}
+	/* A number of this size has no fraction. */
+	if (places >= 0 && fabs(x) >= ldexp(1, 53))
+		(void)set_real(&r, x);
+	else if (places >= 0)
+		(void)set_units(&r,
+				(sp__int128)round_real(x * scale, how) *
+					(sp__int128)sp__powers_of_ten[SP__DECIMAL_PLACES - places],
+				(unsigned)places);
+	else
+		(void)set_real(&r, round_real(x / scale, how) * scale);
+	return r;
+}
+
+struct sp__amount sp__amount_round(const struct sp__amount *x, int places, enum sp__rounding how)
+{
+	const unsigned shown = places < 0 ? 0 : (unsigned)places;
+	sp__int128 step = (sp__int128)sp__powers_of_ten[SP__DECIMAL_PLACES - shown], rest, units;
+	struct sp__amount r;
+
+	if (x->is_real)
+		return round_f64(x->real, places, how);
+	for (int i = places; i < 0; i++)
+		step *= 10;
 	rest = x->units % step;
 	units = x->units - rest;
 	if (how == SP__ROUND_NEAREST && 2 * (rest < 0 ? -rest : rest) >= step)
@@ -171,7 +191,7 @@ struct sp__amount sp__amount_round(const struct sp__amount *x, unsigned places,
 	else if (how == SP__ROUND_UP && rest > 0)
 		units += step;
 	/* 10^18 is not exact. */
-	if (!set_units(&r, units, places))
+	if (!set_units(&r, units, shown))
 		(void)set_real(&r, units < 0 ? -1e18 : 1e18);
 	return r;
 }

@@ -120,7 +120,7 @@ static void cut(struct sp__slice *text, int64_t from, int64_t to)
 static int call_substr(struct sp__expr_run *r, const struct sp__expr_node *n,
 		       struct sp__expr_value *v)
 {
-	int64_t from = 0, length = INT64_MAX / 4;
+	int64_t from = 0, length = INT64_MAX / 2; /* the end, from any position */
 	bool none, no_length = false;
 	int rc = sp__node_text(r, arg(r, n, 0), v);
 
@@ -137,7 +137,7 @@ static int call_substr(struct sp__expr_run *r, const struct sp__expr_node *n,
 	if (from < 0)
 		from += characters(&v->text) + 1;
 	/* Characters before the first one count for the length. */
-	cut(&v->text, sp__max(from, INT64_C(1)), from + length);
+	cut(&v->text, from, from + length);
 	return 0;
 }
 
@@ -191,6 +191,11 @@ static int call_abs(struct sp__expr_run *r, const struct sp__expr_node *n, struc
 	return rc;
 }
 
+static int64_t clamp(int64_t n, int64_t low, int64_t high)
+{
+	return n < low ? low : n > high ? high : n;
+}
+
 /* what: how it is rounded. */
 static int call_round(struct sp__expr_run *r, const struct sp__expr_node *n,
 		      struct sp__expr_value *v)
@@ -206,10 +211,9 @@ static int call_round(struct sp__expr_run *r, const struct sp__expr_node *n,
 	if (none)
 		v->kind = SP__EXPR_NULL;
 	else
-		v->number = sp__amount_round(
-			&v->number,
-			(unsigned)sp__min(sp__max(places, INT64_C(0)), SP__DECIMAL_PLACES),
-			(enum sp__rounding)n->function->what);
+		v->number =
+			sp__amount_round(&v->number, (int)clamp(places, -18, SP__DECIMAL_PLACES),
+					 (enum sp__rounding)n->function->what);
 	return 0;
 }
 

@@ -149,6 +149,8 @@ static int take_literal(struct sp__expr_parser *p, uint32_t *made)
 			return sp__expr_no_memory(p);
 		memcpy(n.text, p->t.word, p->t.word_bytes);
 		n.literal.text = (struct sp__slice){ n.text, p->t.word_bytes };
+		if (!p->t.word_bytes)
+			n.literal.kind = SP__EXPR_NULL;
 	}
 	rc = sp__expr_add(p, &n, NULL, 0, made);
 	return rc ? rc : sp__token_next(&p->t);
