@@ -12,9 +12,6 @@
 #include "base/mem.h"
 #include "columns/arrow_formats.h"
 
-/* True if all of the text is valid UTF-8. */
-bool sp__is_utf8(const char *text, size_t n);
-
 /*
  * Stores value i of an array, counted from the start of its buffers.  False: the column's type does
  * not have it, or it stands for NULL there.

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/utf8.h"
 #include "columns/arrow_arrays.h"
 #include "columns/arrow_import.h"
 

@@ -5,19 +5,14 @@
  * A text is compared greedily, and after a difference again from the last %, one character later:
  * an earlier % need not be tried again.  So the time is at most the product of the lengths.
  */
+#include "base/utf8.h"
 #include "expr/node.h"
 
 size_t sp__expr_character(const char *p, const char *end)
 {
-	const unsigned char c = (unsigned char)*p;
-	const size_t bytes = c < 0xC2 || c > 0xF4 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+	const size_t bytes = sp__utf8_character(p, (size_t)(end - p));
 
-	if ((size_t)(end - p) < bytes)
-		return 1;
-	for (size_t i = 1; i < bytes; i++)
-		if (((unsigned char)p[i] & 0xC0) != 0x80)
-			return 1;
-	return bytes;
+	return bytes ? bytes : 1;
 }
 
 bool sp__expr_like(const struct sp__slice *text, const struct sp__slice *pattern)
