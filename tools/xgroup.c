@@ -47,8 +47,8 @@ static void finish_output(const struct settings *set)
 static void tell(const struct sp_group_stats *stats)
 {
 	if (stats->skipped)
-		msg("%" PRIu64 " record%s left out: a value is not a number or a date", stats->skipped,
-		    stats->skipped == 1 ? "" : "s");
+		msg("%" PRIu64 " record%s left out: a value is not a number or a date",
+		    stats->skipped, stats->skipped == 1 ? "" : "s");
 	say_no_effects(&stats->run.no_effects);
 }
 

@@ -57,6 +57,8 @@ void sp__expr_free(struct sp__expr *e); /* accepts NULL */
 
 /* True if the value is true, false or neither. */
 bool sp__expr_is_truth(const struct sp__expr *e);
+/* True if the value is a number, or none. */
+bool sp__expr_is_number(const struct sp__expr *e);
 /*
  * Returns 0 if an expression that was parsed from `text` up to `rest` is a condition and all of the
  * text; else -EINVAL with the reason, which names the option.

@@ -393,6 +393,11 @@ bool sp__expr_is_truth(const struct sp__expr *e)
 	return e->nodes[e->root].type == SP__TYPE_TRUTH;
 }
 
+bool sp__expr_is_number(const struct sp__expr *e)
+{
+	return e->nodes[e->root].type == SP__TYPE_NUMBER;
+}
+
 uint32_t sp__expr_column(const struct sp__expr *e)
 {
 	const struct sp__expr_node *n = &e->nodes[e->root];

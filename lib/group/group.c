@@ -189,8 +189,9 @@ static int open_workers(struct job *j)
 								   : 0,
 					     .skip_invalid = j->opts->skip_invalid };
 	sp__cut_init(&j->input.cut, csv || j->opts->separator >= 0 ? &byte : NULL, 1, csv);
-	if (j->opts->header) {
-		rc = sp__group_names_check(&j->spec, &j->input.cut, line_end(j), j->err);
+	if (j->opts->header || j->opts->json) {
+		rc = sp__group_names_check(&j->spec, &j->input.cut, line_end(j), j->opts->json,
+					   j->err);
 		if (rc)
 			return rc;
 	}
@@ -389,7 +390,8 @@ static int begin_output(struct job *j)
 
 	if (!rc)
 		rc = sp__result_put_header(&j->write, &none);
-	return rc < 0 || !j->opts->header ? rc : sp__group_results_header(&j->results);
+	return rc < 0 || !j->opts->header || j->opts->json ? rc
+							   : sp__group_results_header(&j->results);
 }
 
 /* Combines partial records, up to the first ones already fetched (rc). */
@@ -460,27 +462,10 @@ static int write_result(struct job *j)
 	return rc < 0 ? rc : sp__result_commit(&j->write);
 }
 
-/* Refuses what whole records have no use for. */
-static int check_largest(const struct job *j)
-{
-	const struct sp_group_opts *o = j->opts;
-	const char *with = !o->largest	   ? NULL
-			   : o->aggregates ? "aggregates"
-			   : o->having	   ? "a condition of rows"
-			   : o->order	   ? "another order of rows"
-					   : NULL;
-
-	return with ? sp__invalid(j->err, NULL,
-				  "the largest records of each group and %s exclude "
-				  "each other",
-				  with)
-		    : 0;
-}
-
 static int run(struct job *j)
 {
 	bool all;
-	int rc = check_largest(j);
+	int rc = sp__group_options_check(j->opts, j->err);
 
 	if (rc)
 		return rc;
@@ -560,7 +545,10 @@ static int run_job(const struct sp_group_opts *opts, const struct sp_group_io *i
 			 .in_order = in_order,
 			 .err = err,
 			 .output = { .output = io->output, .output_fd = io->output_fd },
-			 .results = { .limited = opts->limited, .top = opts->top, .err = err },
+			 .results = { .json = opts->json,
+				      .limited = opts->limited,
+				      .top = opts->top,
+				      .err = err },
 			 .progress = { .tell = io->progress,
 				       .arg = io->progress_arg,
 				       .phase = -1,

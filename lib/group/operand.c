@@ -291,6 +291,11 @@ bool sp__group_is_truth(const struct sp__group_spec *s, uint32_t column)
 	return column & DERIVED && sp__expr_is_truth(s->derived[column & ~DERIVED].expr);
 }
 
+bool sp__group_is_number(const struct sp__group_spec *s, uint32_t column)
+{
+	return column & DERIVED && sp__expr_is_number(s->derived[column & ~DERIVED].expr);
+}
+
 /* Returns the number of a column after sorting: derived ones follow those of records. */
 static uint32_t renumbered(const struct sp__group_spec *s, const uint32_t *to, uint32_t column)
 {

@@ -28,6 +28,8 @@ SP_MUST_CHECK int sp__group_take_operand(struct sp__group_parser *p, const char 
 					 uint32_t *column);
 /* True if a column that was taken, before sorting, is a condition. */
 bool sp__group_is_truth(const struct sp__group_spec *s, uint32_t column);
+/* ... a number. */
+bool sp__group_is_number(const struct sp__group_spec *s, uint32_t column);
 SP_MUST_CHECK int sp__group_take_expression(struct sp__group_parser *p, struct sp__expr **e);
 /*
  * Sorts the columns, so that a record is searched once, and puts the derived ones behind them.

@@ -37,6 +37,7 @@ struct sp__group_results {
 	struct sp__group_order order;
 	struct sp__bytes header; /* of whole records; without its end */
 	struct sp__expr *having; /* a condition of rows; or NULL */
+	bool json;		 /* a row is an object */
 	bool limited;		 /* to so many rows: */
 	uint64_t top;
 	struct sp_errinfo *err;
@@ -78,6 +79,9 @@ SP_MUST_CHECK int sp__group_results_end(struct sp__group_results *r);
 /* Writes sorted rows.  Returns as take(). */
 SP_MUST_CHECK int sp__group_results_rows(struct sp__group_results *r,
 					 const struct sp_batch *sorted);
+/* field.c: appends a field to the row; is_number: JSON has it without quotes. */
+SP_MUST_CHECK int sp__group_field_put(struct sp__group_results *r, uint32_t number, const char *p,
+				      size_t n, bool is_number);
 /* row.c: writes a row or a record, given without its end.  Returns as take(). */
 SP_MUST_CHECK int sp__group_row_put(struct sp__group_results *r, const char *row, size_t bytes);
 /* row.c: writes the row of the open group, or gives it to the sort of rows.  Returns as take(). */

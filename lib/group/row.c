@@ -13,8 +13,7 @@
 
 #define OUT_BYTES ((size_t)64 << 10)
 #define AVG_PLACES 6
-#define SHOWN 40     /* bytes of a text in a message */
-#define NO_VALUE "-" /* where fields are separated by blanks */
+#define SHOWN 40 /* bytes of a text in a message */
 
 static int no_memory(struct sp__group_results *r)
 {
@@ -123,71 +122,38 @@ int sp__group_results_rows(struct sp__group_results *r, const struct sp_batch *s
 	return rc;
 }
 
-/* Fields of a row. */
-
-/* Appends a field, in quotes if it needs them. */
-static int put_field(struct sp__group_results *r, uint32_t number, const char *p, size_t n)
-{
-	const struct sp__cut *cut = &r->in->cut;
-	struct sp__bytes *row = &r->row;
-	const bool only = r->spec->nkeys + r->spec->naggregates == 1;
-
-	if (r->having) {
-		if (sp__bytes_append(&r->values, p, n, NULL))
-			return no_memory(r);
-		r->columns[number].n = n;
-	}
-	if (!n && cut->kind == SP__CUT_BLANKS) {
-		/* Two separators are as one. */
-		p = r->in->null_bytes ? r->in->null_text : NO_VALUE;
-		n = strlen(p);
-	}
-	if (row->capacity - row->bytes < 2 * n + SP__SEPARATOR_MAX + 2 &&
-	    sp__bytes_reserve(row, 2 * (row->bytes + n) + SP__SEPARATOR_MAX + 2, NULL))
-		return no_memory(r);
-	if (number) {
-		memcpy(row->data + row->bytes, cut->sep, cut->sep_bytes);
-		row->bytes += cut->sep_bytes;
-	}
-	if (r->sorter && r->order.column == (int)number && sp__bytes_set(&r->ordered, p, n, NULL))
-		return no_memory(r);
-	if (cut->kind == SP__CUT_CSV && n) {
-		row->bytes += sp__csv_quote(p, n, cut->sep[0], row->data + row->bytes);
-	} else if (cut->kind == SP__CUT_CSV && only) {
-		/* A line without any byte could be no record. */
-		memcpy(row->data + row->bytes, "\"\"", 2);
-		row->bytes += 2;
-	} else if (n) {
-		memcpy(row->data + row->bytes, p, n);
-		row->bytes += n;
-	}
-	return 0;
-}
+/* Values of a row. */
 
 static int put_number(struct sp__group_results *r, uint32_t field, const struct sp__amount *x)
 {
 	char text[SP__AMOUNT_TEXT];
 
-	return put_field(r, field, text, sp__amount_print(x, text));
+	return sp__group_field_put(r, field, text, sp__amount_print(x, text), true);
 }
 
 static int put_count(struct sp__group_results *r, uint32_t field, uint64_t n)
 {
 	char text[32];
 
-	return put_field(r, field, text, (size_t)(sp__put_u64(text, n) - text));
+	return sp__group_field_put(r, field, text, (size_t)(sp__put_u64(text, n) - text), true);
 }
 
 static int put_real(struct sp__group_results *r, uint32_t field, double x)
 {
 	char text[SP__SHORTEST_SPACE];
 
-	return put_field(r, field, text, (size_t)(sp__shortest_f64(text, x + 0.0) - text));
+	return sp__group_field_put(r, field, text, (size_t)(sp__shortest_f64(text, x + 0.0) - text),
+				   true);
+}
+
+static int put_text(struct sp__group_results *r, uint32_t field, const char *p, size_t n)
+{
+	return sp__group_field_put(r, field, p, n, false);
 }
 
 static int put_null(struct sp__group_results *r, uint32_t field)
 {
-	return put_field(r, field, "", 0);
+	return put_text(r, field, "", 0);
 }
 
 static const struct sp__exactsum *reals_of(const struct sp__group_results *r, uint32_t at)
@@ -226,7 +192,7 @@ static int put_end(struct sp__group_results *r, uint32_t field, const struct sp_
 	struct sp__amount x;
 
 	if (t->places == SP__PLACES_OF_TEXT)
-		return put_field(r, field, p, t->bytes);
+		return put_text(r, field, p, t->bytes);
 	if (!sp__amount_decode((const unsigned char *)p, t->bytes, &x))
 		return sp__err(r->err, SP_ECORRUPT, "group", NULL, -1);
 	x.places = t->places;
@@ -264,12 +230,12 @@ static int put_words(struct sp__group_results *r, uint32_t field, enum sp__group
 	if (f == SP__GROUP_DISTINCT)
 		return put_count(r, field, l->distinct);
 	if (f == SP__GROUP_LIST)
-		return put_field(r, field, l->joined.data, l->joined.bytes);
+		return put_text(r, field, l->joined.data, l->joined.bytes);
 	if (sp__bytes_reserve(&r->text, l->mode.bytes, NULL))
 		return no_memory(r);
-	return put_field(r, field, r->text.data,
-			 (size_t)(sp__code_unescape(r->text.data, l->mode.data, l->mode.bytes) -
-				  r->text.data));
+	return put_text(r, field, r->text.data,
+			(size_t)(sp__code_unescape(r->text.data, l->mode.data, l->mode.bytes) -
+				 r->text.data));
 }
 
 /* Appends an aggregate of the open group. */
@@ -307,7 +273,7 @@ static int put_aggregate(struct sp__group_results *r, uint32_t number)
 		const struct sp__group_text *t = sp__group_result_part(
 			r, g->function == SP__GROUP_FIRST ? a->first : a->last);
 
-		return put_field(r, field, sp__arena_at(&r->arena, t->at), t->bytes);
+		return put_text(r, field, sp__arena_at(&r->arena, t->at), t->bytes);
 	}
 	case SP__GROUP_MEDIAN:
 	case SP__GROUP_PERCENTILE:
@@ -333,15 +299,17 @@ static int put_key(struct sp__group_results *r)
 		if (s->keys[i].order) {
 			const struct sp__group_text *t = sp__group_result_part(r, text);
 
-			rc = put_field(r, i, sp__arena_at(&r->arena, t->at), t->bytes);
+			rc = sp__group_field_put(r, i, sp__arena_at(&r->arena, t->at), t->bytes,
+						 s->keys[i].number);
 			text += SP__GROUP_TEXT_STEP;
 		} else if (sp__bytes_reserve(&r->text, (size_t)(stop - at), NULL)) {
 			rc = no_memory(r);
 		} else {
-			rc = put_field(
+			rc = sp__group_field_put(
 				r, i, r->text.data,
 				(size_t)(sp__code_unescape(r->text.data, at, (size_t)(stop - at)) -
-					 r->text.data));
+					 r->text.data),
+				s->keys[i].number);
 		}
 		at = stop + 1;
 	}
@@ -357,11 +325,9 @@ int sp__group_results_header(struct sp__group_results *r)
 	if (s->largest && !r->header.bytes)
 		return 0;
 	r->row.bytes = 0;
-	for (uint32_t i = 0; !rc && i < s->nkeys; i++)
-		rc = put_field(r, i, s->keys[i].name, strlen(s->keys[i].name));
-	for (uint32_t i = 0; !rc && i < s->naggregates; i++)
-		rc = put_field(r, s->nkeys + i, s->aggregates[i].name,
-			       strlen(s->aggregates[i].name));
+	for (uint32_t i = 0; !rc && i < s->nkeys + s->naggregates; i++)
+		rc = put_text(r, i, sp__group_column_name(s, i),
+			      strlen(sp__group_column_name(s, i)));
 	r->limited = false;
 	if (!rc)
 		rc = s->largest ? sp__group_row_put(r, r->header.data, r->header.bytes)
@@ -409,6 +375,8 @@ int sp__group_row_write(struct sp__group_results *r)
 	rc = put_key(r);
 	for (uint32_t i = 0; !rc && i < s->naggregates; i++)
 		rc = put_aggregate(r, i);
+	if (!rc && r->json && sp__bytes_append(&r->row, "}", 1, NULL))
+		rc = no_memory(r);
 	if (!rc && r->having)
 		rc = choose(r, &chosen);
 	if (!rc && chosen)

@@ -63,10 +63,12 @@ static int order_key(struct sp__group_parser *p, struct sp__group_key *key, cons
 
 	if (!*p->p)
 		return 0;
-	for (; *p->p; p->p++)
+	for (; *p->p; p->p++) {
+		key->number |= *p->p == 'n' || *p->p == 'g';
 		if (*p->p == 'R' || !sp_key_letter(&letters, *p->p, SP_KEY_BOTH))
 			return sp__invalid(p->err, text,
 					   "a key is one column, as in 3, 3n, name or name:nr");
+	}
 	rc = sp_key_check(&letters, p->err);
 	return rc ? rc : sp_keyset_new(&key->order, &o, p->err);
 }
@@ -116,6 +118,7 @@ static int add_key(struct sp__group_parser *p, const char *text, struct sp__grou
 	rc = sp__group_take_operand(p, ":", &key->column);
 	if (rc)
 		return rc;
+	key->number = sp__group_is_number(p->s, key->column);
 	key->name = strdup(p->word);
 	if (!key->name)
 		return sp__group_no_memory(p);
@@ -377,6 +380,22 @@ static int set_where(struct sp__group_parser *p, const char *text)
 	return rc ? rc : sp__expr_condition(p->s->where, "--where", text, p->p, p->err);
 }
 
+int sp__group_options_check(const struct sp_group_opts *o, struct sp_errinfo *err)
+{
+	const char *with = !o->largest	   ? NULL
+			   : o->aggregates ? "aggregates"
+			   : o->json	   ? "JSON"
+			   : o->having	   ? "a condition of rows"
+			   : o->order	   ? "another order of rows"
+					   : NULL;
+
+	return with ? sp__invalid(err, NULL,
+				  "the largest records of each group and %s exclude "
+				  "each other",
+				  with)
+		    : 0;
+}
+
 int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words *words,
 			 const struct sp__group_names *names, struct sp_errinfo *err)
 {
@@ -431,7 +450,7 @@ void sp__group_spec_free(struct sp__group_spec *s)
 	*s = (struct sp__group_spec){ 0 };
 }
 
-static const char *name_of(const struct sp__group_spec *s, uint32_t i)
+const char *sp__group_column_name(const struct sp__group_spec *s, uint32_t i)
 {
 	return i < s->nkeys ? s->keys[i].name : s->aggregates[i - s->nkeys].name;
 }
@@ -439,7 +458,7 @@ static const char *name_of(const struct sp__group_spec *s, uint32_t i)
 int sp__group_spec_find(const struct sp__group_spec *s, const char *name, size_t n)
 {
 	for (uint32_t i = 0; i < s->nkeys + s->naggregates; i++) {
-		const char *own = name_of(s, i);
+		const char *own = sp__group_column_name(s, i);
 
 		if (strlen(own) == n && !memcmp(own, name, n))
 			return (int)i;
@@ -453,7 +472,7 @@ static int no_column(const struct sp__group_spec *s, const char *text, size_t n,
 	struct sp__near_name nearest = { 0 };
 
 	for (uint32_t i = 0; i < s->nkeys + s->naggregates; i++)
-		sp__near_name_try(&nearest, text, n, name_of(s, i), 1);
+		sp__near_name_try(&nearest, text, n, sp__group_column_name(s, i), 1);
 	return sp__invalid(err, NULL, "the result has no column '%.*s'%s%s%s",
 			   (int)sp__min(n, SHOWN), text,
 			   nearest.name ? "; the nearest one is '" : "",
@@ -523,14 +542,31 @@ int sp__group_having_parse(struct sp__expr **having, const char *text,
 	return rc ? rc : sp__expr_condition(*having, "--having", text, at, err);
 }
 
+/* Members of an object have different names. */
+static int check_members(const struct sp__group_spec *s, struct sp_errinfo *err)
+{
+	for (uint32_t i = 0; i < s->nkeys + s->naggregates; i++) {
+		const char *name = sp__group_column_name(s, i);
+
+		if (sp__group_spec_find(s, name, strlen(name)) != (int)i)
+			return sp__invalid(err, NULL,
+					   "two columns of the result have the name '%s': add 'as "
+					   "NAME' to one of them",
+					   name);
+	}
+	return 0;
+}
+
 int sp__group_names_check(const struct sp__group_spec *s, const struct sp__cut *cut, char eol,
-			  struct sp_errinfo *err)
+			  bool json, struct sp_errinfo *err)
 {
 	const char ends[] = { eol, cut->kind == SP__CUT_BLANKS ? ' ' : cut->sep[0],
 			      cut->kind == SP__CUT_BLANKS ? '\t' : eol };
 
+	if (json)
+		return check_members(s, err);
 	for (uint32_t i = 0; cut->kind != SP__CUT_CSV && i < s->nkeys + s->naggregates; i++) {
-		const char *name = name_of(s, i);
+		const char *name = sp__group_column_name(s, i);
 
 		for (size_t k = 0; k < sizeof(ends); k++)
 			if (memchr(name, ends[k], strlen(name)))

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include <spindle/rec.h>
+#include <spindle/group.h>
 #include "base/mem.h"
 #include "expr/expr.h"
 #include "rec/fields.h"
@@ -55,6 +55,7 @@ struct sp__group_key {
 	uint32_t column;
 	struct sp_keyset *order; /* encodes the field; NULL: its bytes are its order */
 	char *name;
+	bool number; /* its values are compared or calculated as numbers */
 };
 
 struct sp__group_argument {
@@ -81,7 +82,7 @@ struct sp__group_derived {
 };
 
 struct sp__group_spec {
-	/* Whole records are written, `largest` of each group in the order of the keys `by`; or 0. */
+	/* Not 0: so many whole records of each group, in the order of the keys `by`, are written. */
 	uint64_t largest;
 	struct sp__group_key *by;
 	uint32_t nby;
@@ -109,6 +110,9 @@ struct sp__group_names {
 	size_t n;
 	bool unknown; /* the input is empty: every name is a column that no record has */
 };
+
+/* Returns -EINVAL with the reason if options exclude each other. */
+SP_MUST_CHECK int sp__group_options_check(const struct sp_group_opts *o, struct sp_errinfo *err);
 
 /* What a user has written. */
 struct sp__group_words {
@@ -154,9 +158,10 @@ SP_MUST_CHECK int sp__group_having_parse(struct sp__expr **having, const char *t
 
 /* Returns the number of the result's column of this name; -1: there is none. */
 int sp__group_spec_find(const struct sp__group_spec *s, const char *name, size_t n);
+const char *sp__group_column_name(const struct sp__group_spec *s, uint32_t column);
 /*
  * Returns -EINVAL with the reason if a name of the result's columns has a byte that ends a field or
- * a line, where no quotes are possible.
+ * a line, where no quotes are possible; json: if two names are equal.
  */
 SP_MUST_CHECK int sp__group_names_check(const struct sp__group_spec *s, const struct sp__cut *cut,
-					char eol, struct sp_errinfo *err);
+					char eol, bool json, struct sp_errinfo *err);

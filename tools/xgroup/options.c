@@ -75,6 +75,8 @@ static uint64_t memory(const char *name, const char *text)
 	return bytes ? bytes : 1; /* 0 would mean the default */
 }
 
+static const struct sp_enum_value formats[] = { { "text", false }, { "json", true }, { NULL, 0 } };
+
 #define TO(member) SETTING_TO(struct settings, member)
 
 static const struct setting settings[] = {
@@ -94,6 +96,9 @@ static const struct setting settings[] = {
 	  "key; first, the order of the first records; or a column of the result, NAME or NAME:r "
 	  "for descending (key)",
 	  TO(opts.order), .once = "orders" },
+	{ "format", "FORM",
+	  "write rows in the format of the records, or as JSON, one object a line (text)",
+	  TO(opts.json), .choices = formats },
 	{ "limit", "N", "write only the first N rows of the result", TO(opts.top),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, opts.limited) },
 	{ .doc = "Records:" },

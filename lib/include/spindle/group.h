@@ -31,9 +31,9 @@ struct sp_group_opts {
 	const char *const *keys;
 	size_t nkeys;
 	/*
-	 * "FUNCTION(COLUMN) [as NAME], ...", or of an expression: count() counts records, count(x) values; sum, mean,
-	 * min, max, first, last, distinct, median, p0 to p100, var, stddev, mode, list; corr(x, y),
-	 * slope(x, y), r2(x, y).  NULL: count().
+	 * "FUNCTION(COLUMN) [as NAME], ...", or of an expression: count() counts records, count(x)
+	 * values; sum, mean, min, max, first, last, distinct, median, p0 to p100, var, stddev,
+	 * mode, list; corr(x, y), slope(x, y), r2(x, y).  NULL: count().
 	 */
 	const char *aggregates;
 	/*
@@ -44,9 +44,9 @@ struct sp_group_opts {
 	/* A condition of the rows of the result, whose columns it names; NULL: all rows. */
 	const char *having;
 	/*
-	 * Not 0: instead of aggregates, write the first `largest` records of each group in the order
-	 * of the keys `by`, which are as `keys`; equal ones in the order of the input.  Not with
-	 * aggregates, having and order.
+	 * Not 0: instead of aggregates, write the first `largest` records of each group in the
+	 * order of the keys `by`, which are as `keys`; equal ones in the order of the input.  Not
+	 * with aggregates, having, order and json.
 	 */
 	uint64_t largest;
 	const char *const *by;
@@ -58,6 +58,11 @@ struct sp_group_opts {
 	 * NAME[:r]: of this column of the result, numbers by value before texts, r: descending.
 	 */
 	const char *order;
+	/*
+	 * Write each row as a JSON object on a line of its own, without a header; values that are
+	 * not there are null.  Texts that are not UTF-8 are SP_EFORMAT.
+	 */
+	bool json;
 	bool limited; /* write only the first `top` rows */
 	uint64_t top;
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# xgroup --largest: the first records of each group, whole, as a sort and awk find them.
+# xgroup --largest: the first records of each group, whole, as a sort and awk find them; --format=json.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup() { begin_test tmp; }
@@ -45,11 +45,35 @@ setup() { begin_test tmp; }
 @test "what whole records have no use for is refused" {
 	seq 3 >in
 	for options in "-a count()" "--having=\$1>1" --order=first; do
-		! "$xgroup" -k 1 --largest=1 $options in 2>err
-		grep -q 'exclude each other' err
+		run -2 "$xgroup" -k 1 --largest=1 $options in
+		[[ $output = *"exclude each other"* ]]
 	done
-	! "$xgroup" -k 1 --largest=0 in 2>err
-	grep -q -e '--largest' err
-	! "$xgroup" -t, -k 1 --largest=1 -k 2q in 2>err
-	grep -q 'a key is one column' err
+	run -2 "$xgroup" -k 1 --largest=0 in
+	[[ $output = *--largest* ]]
+	run -2 "$xgroup" -t, -k 1 --largest=1 -k 2q in
+	[[ $output = *"a key is one column"* ]]
+}
+
+@test "--format=json writes objects whose members are texts, numbers or null" {
+	printf 'k,v,"a ""b"\nx,1.50,q\n"tab\there",,"é \\\\"\n007,-3,\n' >in.csv
+	needs jq
+	"$xgroup" --csv --header -k k -a 'sum(v) as s, count(), list("a ""b")' --format=json in.csv >out
+	jq -c . out >normal
+	printf '%s\n' '{"k":"007","s":-3,"count()":1,"list(\"a \"\"b\")":null}' \
+		'{"k":"tab\there","s":null,"count()":1,"list(\"a \"\"b\")":"é \\\\"}' \
+		'{"k":"x","s":1.50,"count()":1,"list(\"a \"\"b\")":"q"}' >want
+	jq -c . want | cmp - normal
+	grep -q '"s":1.50,' out
+	seq 30 | "$xgroup" -k '$1 % 3' -a 'sum(1) as s' --order=s:r --having 's > 150' --format=json |
+		cmp - <(printf '{"$1 %% 3":0,"s":165}\n{"$1 %% 3":2,"s":155}\n')
+}
+
+@test "what JSON cannot have is refused" {
+	printf 'a\xff 1\n' >in
+	run -2 "$xgroup" -k 1 --format=json in
+	[[ $output = *"is not UTF-8, so JSON cannot have it; leave out --format=json"* ]]
+	run -2 "$xgroup" -k 2 -a 'count(), count()' --format=json in
+	[[ $output = *"two columns of the result have the name 'count()'"* ]]
+	[ "$("$xgroup" -k 2 --format=json </dev/null | wc -c)" = 0 ]
+	[ "$("$xgroup" --format=json </dev/null)" = '{"count()":0}' ]
 }
