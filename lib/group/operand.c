@@ -276,8 +276,11 @@ static bool is_expression(const struct sp__group_parser *p, const char *ends)
 int sp__group_take_operand(struct sp__group_parser *p, const char *ends, uint32_t *column)
 {
 	if (is_expression(p, ends)) {
+		const size_t numbers = strspn(p->p, "0123456789+-*/%|. \t\n");
+
 		/* 3*4 would be 12. */
-		if (strspn(p->p, "0123456789+-*/%|. \t\n") == strcspn(p->p, ends))
+		if (numbers && numbers == strcspn(p->p, ends) && p->p[numbers] != '"' &&
+		    p->p[numbers] != '(')
 			return sp__invalid(
 				p->err, p->p,
 				"in an expression a column's number has a '$', as in $3 * $4,");

@@ -472,7 +472,7 @@ static int no_column(const struct sp__group_spec *s, const char *text, size_t n,
 	struct sp__near_name nearest = { 0 };
 
 	for (uint32_t i = 0; i < s->nkeys + s->naggregates; i++)
-		sp__near_name_try(&nearest, text, n, sp__group_column_name(s, i), 1);
+		sp__near_name_try(&nearest, text, n, sp__group_column_name(s, i), 2);
 	return sp__invalid(err, NULL, "the result has no column '%.*s'%s%s%s",
 			   (int)sp__min(n, SHOWN), text,
 			   nearest.name ? "; the nearest one is '" : "",
