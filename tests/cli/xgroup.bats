@@ -122,6 +122,127 @@ setup()
 	fails_with "xgroup: -t 'ab': a separator is one byte" "$xgroup" -t ab s.csv
 }
 
+@test "records and rows for which a condition is true" {
+	run -0 "$xgroup" --csv --header -k region --where 'price < 3' --agg 'count(), sum(price)' s.csv
+	[ "$output" = $'region,count(),sum(price)\nnorth,1,1.50\nsouth,1,2' ]
+	# no value is not true
+	run -0 "$xgroup" --csv --header --where 'not price < 3' s.csv
+	[ "$output" = $'count()\n2' ]
+	run -0 "$xgroup" --csv --header --where "price is null and name like '%, d'" s.csv
+	[ "$output" = $'count()\n1' ]
+	run -0 "$xgroup" --csv --header -k region --where "region in ('south', 'no \"q\"') or year = 2023" s.csv
+	[ "$output" = $'region,count()\n"no ""q""",1\nnorth,1\nsouth,1' ]
+	run -0 "$xgroup" --csv --header -k region --agg 'count(), sum(price) as s' --having '"count()" > 1 or s = 2' s.csv
+	[ "$output" = $'region,count(),s\nnorth,3,4.75\nsouth,1,2' ]
+	run -0 "$xgroup" --csv --header -k region --agg 'sum( price )' --having 'sum( price ) between 4 and 5' s.csv
+	[ "$output" = $'region,sum( price )\nnorth,4.75' ]
+	run -0 "$xgroup" --csv --header -k region --agg 'p99.9(price)' --having 'round(p99.9(price)) = 2 and $1 like $1' s.csv
+	[ "${lines[1]} ${#lines[@]}" = "south,2 2" ]
+	# conditions, then --order and --limit
+	run -0 "$xgroup" --csv --header -k region --having 'count() > 0 and region != '"'south'" --order=region:r --limit=1 s.csv
+	[ "$output" = $'region,count()\nnorth,3' ]
+	# without a key there is one row, unless the condition is not true
+	run -0 "$xgroup" --agg 'count(), sum($1 * 2)' --where '$1 > 5' /dev/null
+	[ "$output" = "0 -" ]
+	run -0 "$xgroup" --agg 'count()' --having '$1 > 0' /dev/null
+	[ -z "$output" ]
+	# columns that a line does not have
+	run -0 "$xgroup" -t, -k 4000000000 --where '$9 is null' s.csv
+	[ "$output" = ",6" ]
+}
+
+@test "expressions as keys and as arguments of aggregates" {
+	printf '%s\n' day,item,price,qty 2024-05-31,a,1.50,2 2024-06-01,b,2,3 '2024-05-02 10:00,a,,1' 2024-06-30,c,0.10,5 >o.csv
+	run -0 "$xgroup" --csv --header -k 'substr(day,1,7)' --agg 'sum(price*qty)' o.csv
+	[ "$output" = $'"substr(day,1,7)",sum(price*qty)\n2024-05,3.00\n2024-06,6.50' ]
+	run -0 "$xgroup" --csv --header -k 'substr(day,1,7)' --having "substr(day,1,7) > '2024-05' and count() = 2" o.csv
+	[ "${lines[1]} ${#lines[@]}" = "2024-06,2 2" ]
+	run -0 "$xgroup" --csv --header -k 'month(day) as m:nr' -k 'price > 1 as dear' --agg 'count() as n' --order=m o.csv
+	[ "$output" = $'m,dear,n\n5,,1\n5,true,1\n6,false,1\n6,true,1' ]
+	run -0 "$xgroup" -t, -k 'floor($4 / 2) * 2:n' --where '$1 != '"'day'" --agg "max(\$3), distinct(if(\$3 > 1, \$2))" o.csv
+	[ "$output" = $'0,,0\n2,2,2\n4,0.10,0' ]
+	run -0 "$xgroup" --csv --header --agg 'corr(price * 2, qty + 1) as c, mean(if(qty > 2, 1, 0)), count(if(qty > 2, 1))' o.csv
+	[ "${lines[1]}" = "$("$xgroup" --csv --header --agg 'corr(price, qty)' o.csv | tail -n 1),0.500000,2" ]
+	# a column's name is preferred to an expression
+	run -0 "$xgroup" --csv --header --agg 'sum(a-b), sum("a-b" * 2), sum(a - b)' <(printf 'a-b,a,b\n1,20,3\n')
+	[ "${lines[1]}" = 1,2,17 ]
+	run -0 "$xgroup" --csv --header --agg 'sum(-"a-b") as x, sum(-(a + b)) as y, max(- a) as z' <(printf 'a-b,a,b\n1,20,3\n')
+	[ "${lines[1]}" = -1,-23,-20 ]
+	run -0 "$xgroup" --header -t: -k 'upper(k) as K' <(printf 'k\nx\nX\n')
+	[ "$output" = $'K:count()\nX:2' ]
+	# lines that end with NUL; fields with newlines
+	printf 'a 1\0b\n2\0a 5\0' | "$xgroup" -z -k 'upper($1)' --where '$2 < 5' | tr '\0' '\n' | cmp - <(printf 'A 1\nB 1\n')
+	# an input without a header line has every column
+	run -0 "$xgroup" --csv --header -k 'unit price' -k 'day as d' --agg 'sum(price * qty), max(a b)' --where 'x > 1' /dev/null
+	[ "$output" = 'unit price,d,sum(price * qty),max(a b)' ]
+}
+
+@test "a text without a value is one of fields, not one of calculated values and counts" {
+	printf '%s\n' k,v a,1.5 a,2 b,0 0,7 >z.csv
+	run -0 "$xgroup" --csv --header --null=0 -k k --agg 'count(v), sum(v * 0), count(v - v)' --having 'count(v) >= 0' z.csv
+	[ "$output" = $'k,count(v),sum(v * 0),count(v - v)\n0,1,0,1\na,2,0.0,2\nb,0,,0' ]
+	run -0 "$xgroup" --csv --header --null=0 -k k --having 'k is null' z.csv
+	[ "$output" = $'k,count()\n0,1' ]
+	run -0 "$xgroup" --csv --header --null=0 -k 'k || '"''"' as j' --having 'j is null' --where 'v is null' z.csv
+	[ "$output" = "j,count()" ]
+}
+
+@test "conditions and expressions in any number of threads, from a pipe, with values that are left out" {
+	needs jq
+	seq 60000 | awk '{ print $1 * 7919 % 997 "," ($1 % 1000 ? $1 % 100 / 4 : "x") ",k" $1 % 37 }' >n
+	args=(-t, -k 'upper($3)' -k 'floor($1 / 100) * 100:n' --where '$1 % 2 = 1 and $3 not in ('"'k3', 'k5'"')'
+		--agg 'count(), sum($2 * 2 + 1), median(round($2)), list(if($1 < 3, $3 || $2))'
+		--having '$3 > 40 and $1 != '"'K7'" --skip-invalid)
+	awk -F, '$1 % 2 && $3 != "k3" && $3 != "k5" && $2 != "x" { k = toupper($3) "," int($1 / 100) * 100; n[k]++; s[k] += $2 * 2 + 1 }
+		END { for (k in n) if (n[k] > 40 && k !~ /^K7,/) print k "," n[k] "," s[k] }' n | LC_ALL=C sort -t, -k1,1 -k2,2n >want
+	for threads in $(few 1 2 3 8); do
+		for memory in 1M 64M; do
+			"$xgroup" "${args[@]}" -S $memory --parallel=$threads --stats=r.json n >got 2>err
+			cmp err <(echo "xgroup: 28 records left out: a value is not a number or a date")
+			[ "$(value records) $(value skipped) $(value filtered)" = "60000 28 31650" ]
+			[ -e first ] || cp got first
+			cmp got first
+			"$xgroup" "${args[@]}" -S $memory <n 2>/dev/null | cmp - first
+		done
+	done
+	awk -F, '{ printf "%s,%s,%s,%g\n", $1, $2, $3, $4 }' first | cmp - want
+}
+
+@test "wrong conditions and expressions are refused with the reason" {
+	fails_with "xgroup: no column has the name 'prise'; the nearest one is 'price'" \
+		"$xgroup" --csv --header --where 'prise > 3' s.csv
+	fails_with "xgroup: 'price': to name columns, add --header" "$xgroup" --csv --where 'price > 3' s.csv
+	fails_with "xgroup: there is no column \$5 in the header" "$xgroup" --csv --header --where '$5 > 3' s.csv
+	fails_with "xgroup: --where needs a condition, such as x > 3, not 'price'" "$xgroup" --csv --header --where price s.csv
+	fails_with "xgroup: 'and', 'or' or the end of --where is expected instead of '&& year > 3'" \
+		"$xgroup" --csv --header --where 'price > 1 && year > 3' s.csv
+	fails_with "xgroup: --having needs a condition, such as x > 3, not 'count()'" "$xgroup" --csv --header --having 'count()' s.csv
+	fails_with "xgroup: the result has no column 'sum(prise)'; the nearest one is 'sum(price)'" \
+		"$xgroup" --csv --header --agg 'sum(price)' --having 'sum(prise) > 3' s.csv
+	fails_with "xgroup: the result has no column 'region'" "$xgroup" --csv --header --having "region = 'x'" s.csv
+	fails_with "xgroup: there is no function 'lenght' (the nearest is 'length') in expressions: 'lenght(name) > 1'" \
+		"$xgroup" --csv --header --where 'lenght(name) > 1' s.csv
+	fails_with "xgroup: in an expression a column's number has a '\$', as in \$3 * \$4, '3*4)'" "$xgroup" --agg 'sum(3*4)' s.csv
+	fails_with "xgroup: a condition is not a number: write if(CONDITION, 1, 0) instead of it at 'price > 1)'" \
+		"$xgroup" --csv --header --agg 'sum(price > 1)' s.csv
+	fails_with "xgroup: ':' and letters, 'as NAME' or the end of a key is expected instead of 'r'" \
+		"$xgroup" --csv --header -k 'price r' s.csv
+	fails_with "xgroup: several columns have the name 'a': use a number" "$xgroup" --csv --header --where 'a > 1' <(echo a,a)
+	fails_with "xgroup: the name 'substr(k,1)' has a separator of fields in it: add 'as NAME' to that key" \
+		"$xgroup" --header -t, -k 'substr(k,1)' <(echo k)
+	for threads in $(few 1 2 8); do
+		fails_with "xgroup: s.csv: line 2: --where: 'a' is not a number; --null=TEXT names a text that stands for no value, --skip-invalid leaves such records out" \
+			"$xgroup" --csv --header --parallel=$threads --where 'name > 1' s.csv
+		fails_with "xgroup: s.csv: line 2: month(name): 'a' is not a date, such as 2024-05-31 or 2024-05-31 12:30:00; --null=TEXT names a text that stands for no value, --skip-invalid leaves such records out" \
+			"$xgroup" --csv --header --parallel=$threads -k 'month(name)' s.csv
+	done
+	# --where comes first
+	run -0 "$xgroup" --csv --header --where "name in ('1', 'zz')" --agg 'sum(name * 2)' s.csv
+	fails_with "xgroup: --having: 'no \"q\"' of the row '\"no \"\"q\"\"\",1' is not a number; values in single quotes are compared as texts" \
+		"$xgroup" --csv --header -k region --having 'region > 3' -o out s.csv
+	[ ! -e out ]
+}
+
 @test "values that are not numbers can be left out" {
 	run -0 --separate-stderr "$xgroup" --csv --header --skip-invalid --agg 'count(), sum(name)' s.csv
 	[ "$output" = $'count(),sum(name)\n0,' ]

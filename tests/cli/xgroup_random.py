@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares xgroup with a truth computed by exact fractions, for random records and options.
+"""Compares xgroup with a truth computed by exact fractions, for random records, expressions and options.
 
     xgroup_random.py XGROUP CASES SEED [CASE]
 
@@ -12,9 +12,13 @@ import io
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 from fractions import Fraction
+
+from xgroup_expressions import (as_number, as_text, compare, make_condition, make_number, make_text,
+                                parse)
 
 WORDS = ["", "a", "A", "b", "north", "South", 'say "x"', "c, d", "two\nlines", "\u00e9t\u00e9",
          "-1", "01", "1", "1.0", "  x", "\x01\x02", "zz" * 40]
@@ -173,9 +177,8 @@ def random_column(rng, n):
 
 def key_of(text, letters):
     if "n" in letters:
-        digits = text.strip()
-        value = Fraction(digits) if is_number(digits) and "e" not in digits.lower() else Fraction(0)
-        return value
+        digits = re.match(r"[ \t\n]*(-?[0-9]*\.?[0-9]*)", text).group(1)
+        return Fraction(digits if digits.strip("-.") else 0)
     return (text.upper() if "f" in letters else text).encode()
 
 
@@ -213,6 +216,51 @@ class Case:
             if len(numeric) > 1 and rng.random() < 0.2:
                 function, v, other = rng.choice(PAIRS), rng.choice(numeric), rng.choice(numeric)
             self.aggregates.append((function, v, other))
+        self.make_expressions()
+
+    def make_expressions(self):
+        """Conditions, and calculated columns behind the others; None: there is none."""
+        rng, texts = self.rng, [c for _, c in self.columns]
+        columns = [(f'"{name}"' if self.header else f"${i + 1}", i,
+                    self.columns[i][0] == "numbers") for i, name in enumerate(self.names)]
+        self.where, self.derived, self.having = None, {}, None
+        if rng.random() < 0.4:
+            self.where, is_true = make_condition(rng, columns, rng.randint(0, 3))
+            kept = [row for row in zip(*texts) if is_true(row)]
+            self.kept = [list(c) for c in zip(*kept)] or [[] for _ in texts]
+        else:
+            self.kept = texts
+        rows = list(zip(*self.kept))
+        for i in range(self.nkeys):
+            if rng.random() < 0.2:
+                self.derive(("key", i), make_text(rng, columns, rng.randint(1, 3)), rows)
+        for i, (function, _, other) in enumerate(self.aggregates):
+            if other is None and rng.random() < 0.3:
+                make = make_number if function in NUMBERS else rng.choice([make_number, make_text])
+                self.derive(("aggregate", i), make(rng, columns, rng.randint(1, 3)), rows)
+        self.named = bool(self.derived) or rng.random() < 0.3
+        if self.named and rng.random() < 0.4:
+            i = rng.randrange(len(self.aggregates))
+            at, function = self.nkeys + i, self.aggregates[i][0]
+            name = rng.choice([f"a{i}", f'"a{i}"', f"${at + 1}"])
+            if function in NUMBERS or function in PAIRS or function == "count":
+                limit = rng.choice(["0.34567", "7.777", "-1.23456"])
+                self.having = (f"{name} > {limit}",
+                               lambda row: compare(">", row[at], parse(limit), "number"))
+            else:
+                self.having = f"{name} is not null", lambda row: row[at] is not None
+
+    def derive(self, key, expression, rows):
+        text, value = expression
+        # 1 is the first column, and 1 + 2 is refused.
+        alone = is_number(text) or not text.strip("+-*/%|. 0123456789")
+        text = f"number({text})" if alone else text
+        values = [as_number(value(row)) if alone else value(row) for row in rows]
+        self.derived[key] = text, [as_text(v) or "" for v in values]
+
+    def values(self, what, i, column):
+        """The texts of a key or an aggregate's argument, of the records that are grouped."""
+        return self.derived[what, i][1] if (what, i) in self.derived else self.kept[column]
 
     def reference(self, i):
         name = self.names[i]
@@ -224,11 +272,20 @@ class Case:
         args = ["--csv"] if self.csv else ["-t,"]
         args += ["--header"] if self.header else []
         for i, letters in enumerate(self.letters):
-            args += ["-k", self.reference(i) + (":" + letters if letters else "")]
-        texts = [f"{f}({self.reference(v)}{', ' + self.reference(o) if o is not None else ''})"
-                 for f, v, o in self.aggregates]
-        if self.header and not self.csv:
-            texts = [f"{text} as a{i}" if "," in text else text for i, text in enumerate(texts)]
+            key = self.reference(i)
+            if ("key", i) in self.derived:
+                key = f"{self.derived['key', i][0]} as e{i}"
+            args += ["-k", key + (":" + letters if letters else "")]
+        texts = []
+        for i, (f, v, o) in enumerate(self.aggregates):
+            text = self.reference(v) + (", " + self.reference(o) if o is not None else "")
+            if ("aggregate", i) in self.derived:
+                text = self.derived["aggregate", i][0]
+            texts.append(f"{f}({text})")
+            if self.named or (self.header and not self.csv and "," in text):
+                texts[i] += f" as a{i}"
+        args += ["--where", self.where] if self.where else []
+        args += ["--having", self.having[0]] if self.having else []
         return args + ["--agg", ", ".join(texts)]
 
     def text(self):
@@ -248,9 +305,10 @@ class Case:
 
     def truth(self):
         groups = {}
-        for row in range(self.n):
-            key = tuple(key_of(self.columns[i][1][row], self.letters[i])
-                        for i in range(self.nkeys))
+        own = [self.values("key", i, i) for i in range(self.nkeys)]
+        arguments = [self.values("aggregate", i, v) for i, (_, v, _) in enumerate(self.aggregates)]
+        for row in range(len(self.kept[0])):
+            key = tuple(key_of(own[i][row], self.letters[i]) for i in range(self.nkeys))
             groups.setdefault(key, []).append(row)
         if not self.nkeys and not groups:
             groups[()] = []
@@ -259,12 +317,18 @@ class Case:
             keys.sort(key=lambda k: k[i], reverse="r" in self.letters[i])
         for key in keys:
             rows = groups[key]
-            result = [self.columns[i][1][rows[0]] for i in range(self.nkeys)]
-            for function, v, other in self.aggregates:
-                texts = [self.columns[v][1][r] for r in rows]
-                others = [self.columns[other][1][r] for r in rows] if other is not None else None
+            result = [column[rows[0]] for column in own]
+            for i, (function, _, other) in enumerate(self.aggregates):
+                texts = [arguments[i][r] for r in rows]
+                others = [self.kept[other][r] for r in rows] if other is not None else None
                 result.append(aggregate(function, texts, others))
-            yield result
+            if not self.having or self.having[1]([as_field(v) for v in result]):
+                yield result
+
+
+def as_field(value):
+    """A value of the result, as a condition of rows sees it."""
+    return repr(value) if isinstance(value, float) else None if value is None else str(value)
 
 
 def run(command, stdin=None):

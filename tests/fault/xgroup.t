@@ -20,7 +20,10 @@ memory=(-k 1 -S 64M --parallel=2 --agg 'sum(2), median(2), sum(3), last(1)' in)
 spilled=(-k 1 -S 1M --parallel=2 --order='sum(2):r' --agg 'sum(2), distinct(2), var(3)' in)
 # shellcheck disable=SC2034
 alone=(-k 1:r -S 1M --parallel=1 --agg 'count(), list(2)' in)
-for command in memory spilled alone; do
+# shellcheck disable=SC2034,SC2016
+expressions=(-k 'substr($1, 1, 3) as k' -S 1M --parallel=2 --where "\$2 > 1 and upper(\$1) like 'K%'"
+	--agg "sum(\$2 * 2) as s, max(replace(\$1, 'k', 'kk'))" --having 's + 1 > 0 or k is null' in)
+for command in memory spilled alone expressions; do
 	declare -n line=$command
 	"$xgroup" "${line[@]}" >want.$command || exit 2
 done
@@ -67,7 +70,7 @@ requests()
 }
 
 wrap=() full=${SP_TEST_FULL:-}
-for command in memory spilled alone; do
+for command in memory spilled alone expressions; do
 	sweep $command alloc $((full ? 200 : 20))
 	for call in open read pread write pwrite close ftruncate rename; do
 		sweep $command $call $((full ? 20 : 5))
