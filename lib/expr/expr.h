@@ -17,10 +17,11 @@
  *
  * A field has no type: an operator or function takes it as a number, a text or a date, and it is an
  * error if it is none.  A comparison with a number is one of numbers, and one with a text of bytes;
- * two fields are compared as numbers if both are numbers.  An empty field has no value.  What is
- * calculated with no value has none; a comparison with it is neither true nor false, as in SQL; a
- * quotient by 0, and a number that is not finite, has no value.  "and", "or", if() and coalesce()
- * do not calculate what they do not need.
+ * two fields are compared as numbers if both are numbers.  An empty field or text has no value.  A
+ * calculation with no value has none, except "||" and replace(), which take it as an empty text; a
+ * comparison with it is neither true nor false, as in SQL.  A quotient by 0, and a result that is
+ * not finite, has no value.  "and", "or", if() and coalesce() do not calculate what they do not
+ * need.
  *
  * Numbers: expr/amount.h.  In a pattern % is any text, _ any character, and \ takes away the
  * meaning of what follows.  Characters are those of UTF-8, and bytes that belong to none.

@@ -64,6 +64,15 @@ make_data()
 	printf '%s\n' region,amount ,5 north,7 ,9 east,1 north,30 >sparse.csv
 	printf '%s\n' id,when 1,2026-11-26T09:30:00.5Z '2,2026-11-26 09:30:00' 3,2026-11-26T09:30:00.25 4,2026-11-26 5, \
 		6,2026-11-26T09:30:00.0Z 7, >events.csv
+	{
+		echo day,price,qty
+		seq 200 | awk '{ printf "2026-%02d-%02d,%d.%02d,%d\n", 1 + $1 % 12, 1 + $1 % 28, $1 * 7 % 90, $1 * 31 % 100, 1 + $1 % 5 }'
+	} >orders.csv
+	{
+		echo time,user,endpoint,status,ms,bytes,agent
+		seq 400 | awk '{ printf "2026-11-%02d %02d:00:00,u%d,/e%d,%d,%d.%d,%d,%s\n", 1 + $1 % 9, $1 % 24, $1 * 7 % 31, $1 % 5,
+			$1 % 13 % ($1 % 5 + 2) ? 200 : 500 + $1 % 4, $1 * 37 % 901, $1 % 10, $1 * 7919 % 10007, $1 % 6 ? "browser" : "bot 1" }'
+	} >requests.csv
 	printf '%s\n' article,day a1,d1 a2,d2 a1,d3 a9,d4 >sales.csv
 	printf '%s\n' id,price a1,10 a2,20 a3,30 >articles.csv
 	cp "$top/examples/04-sort-batches.c" .

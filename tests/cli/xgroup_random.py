@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares xgroup with a truth computed by exact fractions, for random records, expressions and options.
+"""Compares xgroup with a truth computed by exact fractions, for random records and options.
 
     xgroup_random.py XGROUP CASES SEED [CASE]
 

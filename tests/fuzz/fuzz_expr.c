@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Expressions: what is accepted has a value, or a bad one, for a few records.  The first line is
- * the expression, the second one fields of another record, with '|' between them.
+ * Expressions: what is accepted has a value, or a bad one, for five records.  The first line is the
+ * expression, the second one the last record, with '|' between its fields.
  */
 #include <errno.h>
 #include <stdlib.h>

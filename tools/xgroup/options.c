@@ -17,10 +17,11 @@ static const char about[] =
 
 static const char notes[] =
 	"KEY is one column: its number, or with --header its name, and letters of sort,\n"
-	"as in 3, 3n, name or name:f.  Rows come in the order of the keys; texts compare\n"
-	"by their bytes.\n"
+	"as in 3, 3n, name or name:f; or an expression, as in 'substr(day, 1, 7)'.  Rows\n"
+	"come in the order of the keys; texts compare by their bytes.\n"
 	"\n"
-	"LIST has FUNCTION(COLUMN) [as NAME], with commas between them.  Functions:\n"
+	"LIST has FUNCTION(COLUMN) [as NAME], with commas between them; COLUMN can be an\n"
+	"expression.  Functions:\n"
 	"  count()               records; count(x): values of x\n"
 	"  sum, mean, min, max   also of dates and texts: min and max\n"
 	"  first, last           by the order of the input\n"
@@ -31,6 +32,16 @@ static const char notes[] =
 	"  list                  all values, with semicolons between them\n"
 	"Fields without a value do not count.\n"
 	"\n"
+	"Expressions and CONDITIONs have columns by name, \"quoted name\" or $NUMBER (of\n"
+	"--having: of the result), numbers, 'texts', and:\n"
+	"  + - * / % ||          arithmetic, exact where possible; joined texts\n"
+	"  = != < <= > >= ^=     comparisons; x ^= y: x begins with y\n"
+	"  between, in, like, is null, not, and, or\n"
+	"  length, lower, upper, trim, substr, replace\n"
+	"  number, abs, round, floor, ceil\n"
+	"  if(CONDITION, x, y), coalesce(x, y, ...)\n"
+	"  year, quarter, month, day, weekday, hour, minute, second, date\n"
+	"\n"
 	"SIZE takes the suffixes b (bytes), K, M, G, T, P, E (powers of 1024) and % (of\n"
 	"the machine's memory); without one, -S is in KiB and other sizes in bytes.\n"
 	"\n"
@@ -40,7 +51,9 @@ static const char notes[] =
 	"  xgroup --csv --header -k region --agg 'sum(price), mean(price)' sales.csv\n"
 	"  xgroup -t'|' -k 5 --agg 'count(), sum(3) as total' orders.tbl\n"
 	"  xgroup -k 1 --order='count():r' --limit=10 access.log\n"
-	"  xgroup --csv --header -k endpoint --agg 'p50(ms), p99(ms), max(ms)' log.csv\n";
+	"  xgroup --csv --header -k endpoint --agg 'p50(ms), p99(ms), max(ms)' log.csv\n"
+	"  xgroup --csv --header -k 'month(day):n' --agg 'sum(price * n)' sales.csv\n"
+	"  xgroup --csv --header -k city --where 'n > 5' --having 'count() > 9' x.csv\n";
 
 static void add_key(void *settings, const char *option, const char *text)
 {
@@ -81,7 +94,8 @@ static const struct sp_enum_value formats[] = { { "text", false }, { "json", tru
 
 static const struct setting settings[] = {
 	{ .doc = "Groups:" },
-	{ "key", "KEY", "group by this column; may be repeated", .call = add_key, .letter = 'k' },
+	{ "key", "KEY", "group by this column or expression; may be repeated", .call = add_key,
+	  .letter = 'k' },
 	{ "agg", "LIST", "aggregates of each group (count())", TO(opts.aggregates), .letter = 'a',
 	  .once = "lists of aggregates" },
 	{ "largest", "N",
@@ -113,7 +127,8 @@ static const struct setting settings[] = {
 	{ "null", "TEXT", "fields with this text have no value, as empty ones", TO(opts.null_text),
 	  .once = "texts without a value" },
 	{ "skip-invalid", NULL,
-	  "leave out records whose value is not a number, and count them, instead of an error",
+	  "leave out records whose value is not a number or a date, and count them, instead of an "
+	  "error",
 	  TO(opts.skip_invalid) },
 	{ "output", "FILE", "write to FILE, which may be an input and appears when it is complete",
 	  TO(output), .once = "output files", .letter = 'o', .dash = SETTING_DASH_OUTPUT },

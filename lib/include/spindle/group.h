@@ -31,7 +31,7 @@ struct sp_group_opts {
 	const char *const *keys;
 	size_t nkeys;
 	/*
-	 * "FUNCTION(COLUMN) [as NAME], ...", or of an expression: count() counts records, count(x)
+	 * "FUNCTION(COLUMN) [as NAME], ...", COLUMN as of a key: count() counts records, count(x)
 	 * values; sum, mean, min, max, first, last, distinct, median, p0 to p100, var, stddev,
 	 * mode, list; corr(x, y), slope(x, y), r2(x, y).  NULL: count().
 	 */
