@@ -190,7 +190,7 @@ setup()
 @test "conditions and expressions in any number of threads, from a pipe, with values that are left out" {
 	needs jq
 	seq 60000 | awk '{ print $1 * 7919 % 997 "," ($1 % 1000 ? $1 % 100 / 4 : "x") ",k" $1 % 37 }' >n
-	args=(-t, -k 'upper($3)' -k 'floor($1 / 100) * 100:n' --where '$1 % 2 = 1 and $3 not in ('"'k3', 'k5'"')'
+	args=('-t,' -k 'upper($3)' -k 'floor($1 / 100) * 100:n' --where '$1 % 2 = 1 and $3 not in ('"'k3', 'k5'"')'
 		--agg 'count(), sum($2 * 2 + 1), median(round($2)), list(if($1 < 3, $3 || $2))'
 		--having '$3 > 40 and $1 != '"'K7'" --skip-invalid)
 	awk -F, '$1 % 2 && $3 != "k3" && $3 != "k5" && $2 != "x" { k = toupper($3) "," int($1 / 100) * 100; n[k]++; s[k] += $2 * 2 + 1 }
