@@ -80,13 +80,10 @@ static const char *finish(struct gnuplot *g)
 {
 	int status = -1, rc;
 
-	/* a write that a signal has interrupted is lost */
-	if (fflush(g->in) && interrupted)
-		signals_end_child();
 	fclose(g->in);
-	while ((rc = waitpid(g->pid, &status, 0)) < 0 && errno == EINTR)
-		if (interrupted)
-			signals_end_child();
+	do
+		rc = waitpid(g->pid, &status, 0);
+	while (rc < 0 && errno == EINTR);
 	alarm(0);
 	signals_child(0);
 	sigaction(SIGALRM, &g->on_alarm, NULL);
@@ -101,6 +98,7 @@ static void start(struct gnuplot *g, int out)
 	char gnuplot[] = "gnuplot", *argv[] = { gnuplot, NULL }, **environment;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
+	sigset_t before;
 	int fd[2], rc;
 
 	if (pipe(fd))
@@ -110,16 +108,20 @@ static void start(struct gnuplot *g, int out)
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawn_file_actions_addclose(&actions, fd[1]);
 	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
 	environment = gnuplot_environment();
+	signals_hold(&before);
+	posix_spawnattr_setsigmask(&attributes, &before);
 	rc = posix_spawnp(&g->pid, gnuplot, &actions, &attributes, argv, environment);
+	if (!rc)
+		limit(g);
+	signals_release(&before);
 	free(environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	close(fd[0]);
 	if (rc)
 		die_sys(rc, "--plot needs gnuplot, in Debian the package gnuplot-nox");
-	limit(g);
 	g->in = fdopen(fd[1], "w");
 	if (!g->in)
 		die_sys(errno, "gnuplot");

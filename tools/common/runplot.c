@@ -93,6 +93,7 @@ static _Noreturn void draw(const struct common_options *c, const char *title)
 void runplot_finish(const struct common_options *c, const char *const *names, size_t n)
 {
 	char title[4096];
+	sigset_t before;
 	size_t len;
 	int status;
 	pid_t pid;
@@ -104,10 +105,14 @@ void runplot_finish(const struct common_options *c, const char *const *names, si
 		len += (size_t)snprintf(title + len, sizeof(title) - len, " %s",
 					i < 3 ? names[i] : "...");
 	fflush(NULL);
+	signals_hold(&before);
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		signals_release(&before);
 		draw(c, title);
+	}
 	signals_child(pid > 0 ? pid : 0);
+	signals_release(&before);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		msg_sys(errno, "%s: cannot be drawn", quote_file(c->plot));
 	else if (WIFSIGNALED(status))

@@ -36,6 +36,19 @@ void signals_end_child(void)
 		kill(pid, pid < 0 ? SIGKILL : SIGTERM);
 }
 
+void signals_hold(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, before);
+}
+
+void signals_release(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 static void say(void)
 {
 	const char *line = last_words, *path = of_path;
@@ -89,6 +102,7 @@ static struct sigaction before[NUMBERS];
 static void on_signal(int number)
 {
 	interrupted = number;
+	signals_end_child();
 	for (size_t i = 0; i < NUMBERS; i++)
 		if (numbers[i] == number)
 			sigaction(number, &before[i], NULL);

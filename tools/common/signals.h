@@ -23,12 +23,18 @@ void signals_say(const char *line, const char *path);
 void signals_child(pid_t pid);
 /* Ends that child.  It is async-signal-safe. */
 void signals_end_child(void);
+/*
+ * Block signals from before a child starts until it is set, so that none comes in between and
+ * leaves it behind.  A child that is forked releases them, too.
+ */
+void signals_hold(sigset_t *before);
+void signals_release(const sigset_t *before);
 
 /* The signal that requested the end, for work that polls it; 0: none. */
 extern volatile sig_atomic_t interrupted;
 
 /*
- * Makes SIGINT, SIGTERM and SIGHUP request the end, except ignored ones.  The second signal of a
- * kind ends the program as by default.
+ * Makes SIGINT, SIGTERM and SIGHUP request the end, except ignored ones, and end the child that is
+ * set.  The second signal of a kind ends the program as by default.
  */
 void signals_interrupt(void);
