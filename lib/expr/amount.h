@@ -69,6 +69,8 @@ bool sp__amount_divide(struct sp__amount *r, const struct sp__amount *a,
 bool sp__amount_modulo(struct sp__amount *r, const struct sp__amount *a,
 		       const struct sp__amount *b);
 
+/* Returns the fewest decimal places that an exact number needs. */
+unsigned sp__amount_places(const struct sp__amount *x);
 struct sp__amount sp__amount_negate(struct sp__amount x);
 struct sp__amount sp__amount_of(int64_t n);
 

@@ -37,6 +37,11 @@ static unsigned places_of(sp__int128 units)
 	return places;
 }
 
+unsigned sp__amount_places(const struct sp__amount *x)
+{
+	return x->is_real ? 0 : places_of(x->units);
+}
+
 struct sp__amount sp__amount_of(int64_t n)
 {
 	struct sp__amount x;

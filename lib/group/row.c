@@ -285,6 +285,37 @@ static int put_aggregate(struct sp__group_results *r, uint32_t number)
 	}
 }
 
+/* Appends a key that is a calculated number, from its code in r->text. */
+static int put_calculated(struct sp__group_results *r, uint32_t i, size_t n)
+{
+	struct sp__amount x;
+
+	if (r->spec->keys[i].reverse) {
+		for (size_t k = 0; k < n; k++)
+			r->text.data[k] = (char)~r->text.data[k];
+		/* Without the end of the part. */
+		n = (size_t)(sp__code_unescape(r->text.data, r->text.data, n - 1) - r->text.data);
+	}
+	if (!n)
+		return put_null(r, i);
+	if (!sp__amount_decode((const unsigned char *)r->text.data, n, &x))
+		return sp__err(r->err, SP_ECORRUPT, "group", NULL, -1);
+	x.places = sp__amount_places(&x);
+	return put_number(r, i, &x);
+}
+
+/* Appends a key that is what the bytes of the part are. */
+static int put_part(struct sp__group_results *r, uint32_t i, const char *part, size_t bytes)
+{
+	size_t n;
+
+	if (sp__bytes_reserve(&r->text, bytes + 1, NULL))
+		return no_memory(r);
+	n = (size_t)(sp__code_unescape(r->text.data, part, bytes) - r->text.data);
+	return r->spec->keys[i].by_value ? put_calculated(r, i, n)
+					 : put_text(r, i, r->text.data, n);
+}
+
 /* Appends the key: its texts, or what its bytes are. */
 static int put_key(struct sp__group_results *r)
 {
@@ -302,14 +333,8 @@ static int put_key(struct sp__group_results *r)
 			rc = sp__group_field_put(r, i, sp__arena_at(&r->arena, t->at), t->bytes,
 						 s->keys[i].number);
 			text += SP__GROUP_TEXT_STEP;
-		} else if (sp__bytes_reserve(&r->text, (size_t)(stop - at), NULL)) {
-			rc = no_memory(r);
 		} else {
-			rc = sp__group_field_put(
-				r, i, r->text.data,
-				(size_t)(sp__code_unescape(r->text.data, at, (size_t)(stop - at)) -
-					 r->text.data),
-				s->keys[i].number);
+			rc = put_part(r, i, at, (size_t)(stop - at));
 		}
 		at = stop + 1;
 	}

@@ -61,7 +61,9 @@ static int order_key(struct sp__group_parser *p, struct sp__group_key *key, cons
 				    .bytes = true };
 	int rc;
 
-	if (!*p->p)
+	key->by_value = key->number && strspn(p->p, "ngr") == strlen(p->p);
+	key->reverse = key->by_value && strchr(p->p, 'r');
+	if (!*p->p || key->by_value)
 		return 0;
 	for (; *p->p; p->p++) {
 		key->number |= *p->p == 'n' || *p->p == 'g';

@@ -55,7 +55,9 @@ struct sp__group_key {
 	uint32_t column;
 	struct sp_keyset *order; /* encodes the field; NULL: its bytes are its order */
 	char *name;
-	bool number; /* its values are compared or calculated as numbers */
+	bool number;   /* its values are compared or calculated as numbers */
+	bool by_value; /* a calculated number: equal and ordered by its value, ... */
+	bool reverse;  /* ... descending */
 };
 
 struct sp__group_argument {
@@ -82,7 +84,7 @@ struct sp__group_derived {
 };
 
 struct sp__group_spec {
-	/* Not 0: so many whole records of each group, in the order of the keys `by`, are written. */
+	/* Not 0: so many whole records of each group, in the order of `by`, are written. */
 	uint64_t largest;
 	struct sp__group_key *by;
 	uint32_t nby;

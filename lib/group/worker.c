@@ -96,6 +96,24 @@ static int put_ordered(struct sp__group_worker *w, struct sp__bytes *to,
 	return sp__code_put_part(to, part.p, part.n);
 }
 
+/* Appends a calculated number; no value is before all. */
+static int put_value(struct sp__group_worker *w, struct sp__bytes *to,
+		     const struct sp__group_key *key, const struct sp__slice *text)
+{
+	unsigned char code[SP__AMOUNT_CODE];
+	struct sp__amount x;
+	size_t n = 0;
+	int rc;
+
+	if (text->n && sp__amount_parse(text->p, text->n, &x))
+		n = sp__amount_encode(&x, code);
+	if (!key->reverse)
+		return sp__code_put_part(to, (char *)code, n);
+	w->out.bytes = 0;
+	rc = sp__code_put_part(&w->out, (char *)code, n);
+	return rc ? rc : sp__code_put_descending(to, &w->out);
+}
+
 /* Makes the bytes of keys. */
 static int make_key(struct sp__group_worker *w, struct sp__bytes *to,
 		    const struct sp__group_key *keys, uint32_t n)
@@ -106,8 +124,9 @@ static int make_key(struct sp__group_worker *w, struct sp__bytes *to,
 	for (uint32_t i = 0; !rc && i < n; i++) {
 		const struct sp__slice *text = &w->columns[keys[i].column];
 
-		rc = keys[i].order ? put_ordered(w, to, keys[i].order, text)
-				   : sp__code_put_part(to, text->p, text->n);
+		rc = keys[i].by_value ? put_value(w, to, &keys[i], text)
+		     : keys[i].order  ? put_ordered(w, to, keys[i].order, text)
+				      : sp__code_put_part(to, text->p, text->n);
 	}
 	return rc;
 }

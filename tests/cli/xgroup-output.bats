@@ -77,3 +77,15 @@ setup() { begin_test tmp; }
 	[ "$("$xgroup" -k 2 --format=json </dev/null | wc -c)" = 0 ]
 	[ "$("$xgroup" --format=json </dev/null)" = '{"count()":0}' ]
 }
+
+@test "calculated numbers are groups by their values, in the order of these" {
+	printf '1.5\n1.50\n-3\n-3.0\n100\n1e30\n\n' >in
+	"$xgroup" -t, -k '$1 * 2 as double' in | cmp - <(printf ',1\n-6,2\n3,2\n200,1\n2e+30,1\n')
+	"$xgroup" -t, -k '$1 * 2:nr' in | cmp - <(printf '2e+30,1\n200,1\n3,2\n-6,2\n,1\n')
+	seq 5000 >in
+	for threads in $(few 1 2 8); do
+		"$xgroup" -k '$1 % 100' -k 'floor($1 / 1000):r' -S 1M --parallel=$threads in >out
+		awk '{ n[$1 % 100 " " int($1 / 1000)]++ } END { for (k in n) print k, n[k] }' in |
+			sort -k1,1n -k2,2nr | cmp - out
+	done
+}

@@ -52,8 +52,9 @@ static const char notes[] =
 	"  xgroup -t'|' -k 5 --agg 'count(), sum(3) as total' orders.tbl\n"
 	"  xgroup -k 1 --order='count():r' --limit=10 access.log\n"
 	"  xgroup --csv --header -k endpoint --agg 'p50(ms), p99(ms), max(ms)' log.csv\n"
-	"  xgroup --csv --header -k 'month(day):n' --agg 'sum(price * n)' sales.csv\n"
-	"  xgroup --csv --header -k city --where 'n > 5' --having 'count() > 9' x.csv\n";
+	"  xgroup --csv --header -k 'month(day)' --agg 'sum(price * n)' sales.csv\n"
+	"  xgroup --csv --header -k city --where 'n > 5' --having 'count() > 9' x.csv\n"
+	"  xgroup --csv --header -k user --largest=2 -k amount:nr payments.csv\n";
 
 static void add_key(void *settings, const char *option, const char *text)
 {
