@@ -72,7 +72,7 @@ selects()
 	done
 }
 
-@test "a value that is no number is an error with its line" {
+@test "a value that is not a number is an error with its line" {
 	seq 200000 | sed '150001s/$/x/' >in
 	for threads in $(few 1 2 8); do
 		for memory in 64K 1G; do
