@@ -454,6 +454,7 @@ static int choose(struct sp__scan *s, struct sp_batch *batch)
 	const char *from = c->rest.data;
 	int rc = sp__filtering_next(c, s->opts.where, batch);
 
+	s->lines = c->lines + sp__count_bytes(from, (size_t)(batch->data - from), line_end(s));
 	c->lines += sp__count_bytes(from, (size_t)(c->rest.data - from), line_end(s));
 	if (rc != SP_EFORMAT)
 		return rc ? no_memory(s) : SP_READY;
@@ -480,43 +481,51 @@ static void skip(struct sp__scan *s, struct sp_batch *batch)
 	s->skip_left -= bytes;
 }
 
-/* Returns the next records that fit the keys, without headers. */
-static int next_checked(struct sp__scan *s, struct sp_batch *batch)
+/* Returns the next records without headers; *from: where the header began. */
+static int next_records(struct sp__scan *s, const char **from, struct sp_batch *batch)
 {
 	int rc = next_kept(s, batch);
-	const char *from = batch->data;
 
-	if (rc == SP_READY && s->header_left)
-		rc = take_header(s, batch);
-	if (rc == SP_READY && s->checks)
-		rc = check(s, from, batch);
-	if (rc == SP_READY && s->opts.where) {
-		s->chosen.lines += sp__count_bytes(from, (size_t)(batch->data - from), line_end(s));
-		s->chosen.rest = *batch;
+	*from = batch->data;
+	return rc == SP_READY && s->header_left ? take_header(s, batch) : rc;
+}
+
+/* Returns the next records for which the condition is true; there may be none. */
+static int next_chosen(struct sp__scan *s, struct sp_batch *batch)
+{
+	struct sp__filtering *c = &s->chosen;
+	const char *from;
+	int rc = SP_READY;
+
+	if (!c->rest.bytes) {
+		rc = next_records(s, &from, batch);
+		if (rc != SP_READY)
+			return rc;
+		c->lines += sp__count_bytes(from, (size_t)(batch->data - from), line_end(s));
+		c->rest = *batch;
 	}
-	return rc;
+	return choose(s, batch);
 }
 
 int sp__scan_next(void *scan, struct sp_batch *batch)
 {
 	struct sp__scan *s = scan;
+	const char *from = NULL;
 	int rc = s->error;
 
-	if (rc < 0 && !s->chosen.rest.bytes)
+	if (rc < 0)
 		return rc;
 	do {
-		rc = s->chosen.rest.bytes ? SP_READY : next_checked(s, batch);
-		if (rc == SP_READY && s->opts.where)
-			rc = choose(s, batch);
+		rc = s->opts.where ? next_chosen(s, batch) : next_records(s, &from, batch);
+		if (rc == SP_READY && s->checks)
+			rc = check(s, s->opts.where ? batch->data : from, batch);
 		if (rc == SP_READY && s->skip_left)
 			skip(s, batch);
-	} while (rc == SP_READY && !batch->bytes && (!s->error || s->chosen.rest.bytes));
+	} while (rc == SP_READY && !batch->bytes && !s->error);
 	if (rc == SP_READY && !batch->bytes)
 		rc = s->error;
-	if (rc < 0) {
-		s->chosen.rest.bytes = 0;
+	if (rc < 0)
 		s->error = rc;
-	}
 	return rc;
 }
 

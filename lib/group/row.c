@@ -290,7 +290,7 @@ static int put_calculated(struct sp__group_results *r, uint32_t i, size_t n)
 {
 	struct sp__amount x;
 
-	if (r->spec->keys[i].reverse) {
+	if (r->spec->keys[i].reverse && n) {
 		for (size_t k = 0; k < n; k++)
 			r->text.data[k] = (char)~r->text.data[k];
 		/* Without the end of the part. */
@@ -304,6 +304,17 @@ static int put_calculated(struct sp__group_results *r, uint32_t i, size_t n)
 	return put_number(r, i, &x);
 }
 
+/* Appends a key that is a text; in JSON the text that stands for no value is null. */
+static int put_key_text(struct sp__group_results *r, uint32_t i, const char *p, size_t n)
+{
+	const struct sp__group_key *key = &r->spec->keys[i];
+	const struct sp__slice text = { p, n };
+
+	if (r->json && sp__group_is_null(r->in, key->column, &text))
+		return put_null(r, i);
+	return sp__group_field_put(r, i, p, n, key->number);
+}
+
 /* Appends a key that is what the bytes of the part are. */
 static int put_part(struct sp__group_results *r, uint32_t i, const char *part, size_t bytes)
 {
@@ -313,7 +324,7 @@ static int put_part(struct sp__group_results *r, uint32_t i, const char *part, s
 		return no_memory(r);
 	n = (size_t)(sp__code_unescape(r->text.data, part, bytes) - r->text.data);
 	return r->spec->keys[i].by_value ? put_calculated(r, i, n)
-					 : put_text(r, i, r->text.data, n);
+					 : put_key_text(r, i, r->text.data, n);
 }
 
 /* Appends the key: its texts, or what its bytes are. */
@@ -330,8 +341,7 @@ static int put_key(struct sp__group_results *r)
 		if (s->keys[i].order) {
 			const struct sp__group_text *t = sp__group_result_part(r, text);
 
-			rc = sp__group_field_put(r, i, sp__arena_at(&r->arena, t->at), t->bytes,
-						 s->keys[i].number);
+			rc = put_key_text(r, i, sp__arena_at(&r->arena, t->at), t->bytes);
 			text += SP__GROUP_TEXT_STEP;
 		} else {
 			rc = put_part(r, i, at, (size_t)(stop - at));

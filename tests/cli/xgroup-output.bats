@@ -64,6 +64,8 @@ setup() { begin_test tmp; }
 		'{"k":"x","s":1.50,"count()":1,"list(\"a \"\"b\")":"q"}' >want
 	jq -c . want | cmp - normal
 	grep -q '"s":1.50,' out
+	printf 'NA 1\nx NA\n' | "$xgroup" -k 1 -a 'sum(2) as s' --null=NA --format=json |
+		cmp - <(printf '{"1":null,"s":1}\n{"1":"x","s":null}\n')
 	seq 30 | "$xgroup" -k '$1 % 3' -a 'sum(1) as s' --order=s:r --having 's > 150' --format=json |
 		cmp - <(printf '{"$1 %% 3":0,"s":165}\n{"$1 %% 3":2,"s":155}\n')
 }

@@ -88,6 +88,14 @@ selects()
 	done
 }
 
+@test "only records that are chosen must have the inferred types" {
+	{ echo a,b; seq 200000 | sed 's/.*/&,1/'; echo x,2; echo 7,1; } >in
+	"$xsort" --csv --header --infer-types --where 'b = 1' -k a -S 1M in | tail -n 2 | cmp - <(printf '199999,1\n200000,1\n')
+	sed -i '190000s/.*/y,1/' in
+	run -2 "$xsort" --csv --header --infer-types --where 'b = 1' -k a in
+	[[ $output = *"in: line 190000: "* ]]
+}
+
 @test "conditions that cannot be used are refused" {
 	refused() { run -2 "$xsort" "$@" in && [[ $output = *"$message"* ]]; }
 
