@@ -145,7 +145,7 @@ static int call_replace(struct sp__expr_run *r, const struct sp__expr_node *n,
 			struct sp__expr_value *v)
 {
 	struct sp__bytes *b = memory(r, n);
-	struct sp__expr_value from, to;
+	struct sp__expr_value from = { .kind = SP__EXPR_NULL }, to = from;
 	int rc = sp__node_text(r, arg(r, n, 0), v);
 	struct sp__slice rest, before;
 	const char *found = "";

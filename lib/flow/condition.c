@@ -205,3 +205,11 @@ int sp__filtering_next(struct sp__filtering *c, const struct sp__condition *w,
 	/* The records before one with an error come first. */
 	return rc == SP_EFORMAT && batch->bytes ? 0 : rc;
 }
+
+int sp__filtering_error(const struct sp__filtering *c, const char *input, uint64_t line,
+			struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_EFORMAT, "read", input, -1, "line %llu: --where: '%.*s' is not %s",
+			(unsigned long long)line, (int)sp__min(c->bad.text.n, SHOWN), c->bad.text.p,
+			c->bad.wanted);
+}

@@ -31,7 +31,6 @@ void sp__condition_free(struct sp__condition *w); /* accepts NULL */
 struct sp__filtering {
 	struct sp_batch rest;	 /* records of the batch that have not been decided */
 	uint64_t records, bytes; /* left out */
-	uint64_t lines;		 /* before the rest, in this input or part */
 	struct sp__fields fields;
 	struct sp__slice *columns;
 	struct sp__bytes unquoted;
@@ -46,3 +45,6 @@ void sp__filtering_release(struct sp__filtering *c);
  */
 SP_MUST_CHECK int sp__filtering_next(struct sp__filtering *c, const struct sp__condition *w,
 				     struct sp_batch *batch);
+/* Records the error of a value that is not what the condition needs.  Returns SP_EFORMAT. */
+int sp__filtering_error(const struct sp__filtering *c, const char *input, uint64_t line,
+			struct sp_errinfo *err);

@@ -12,49 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/hash.h"
 #include "base/minmax.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
-#include "flow/scan.h"
-#include "flow/stitch.h"
-#include "rec/fields.h"
+#include "flow/scan_impl.h"
 #include "rec/key.h"
-
-#define SHOWN 40 /* bytes of a value in a message */
-
-struct sp__scan {
-	struct sp__scan_opts opts;
-	size_t input; /* the current one, or the next */
-	int fd;
-	struct sp__rstream *stream; /* stream of an input read in order; otherwise NULL */
-	struct sp__splitter splitter;
-	struct sp__chunks *chunks; /* chunks of an input read in any order; otherwise NULL */
-	struct sp__stitch *stitch;
-	struct sp__waiter wait; /* for the stream or the chunks */
-	size_t from;		/* input of the current batch */
-	struct sp__bytes header;
-	size_t header_from; /* the input that the header is from */
-	size_t mark_bytes; /* bytes of the first input's byte order mark, which begins the header */
-	bool marked;	   /* the byte order mark of this input has been counted */
-	uint64_t header_left;	     /* records of the batch's input that belong to its header */
-	size_t repeated;	     /* bytes of the header that this input has repeated so far */
-	uint64_t bytes;		     /* read */
-	uint64_t terminators;	     /* added to the last records of inputs that had none */
-	uint64_t header_bytes;	     /* bytes of the headers of all inputs */
-	uint64_t newlines;	     /* CSV: in the current input so far */
-	bool checks;		     /* records must fit opts.keys */
-	uint64_t lines;		     /* checked in this input, or part, so far; with its header */
-	struct sp__keybuf text;	     /* text of the record that is checked */
-	struct sp__io_counters done; /* requests of closed streams */
-	char engine[32];
-	bool refused; /* a closed stream was refused direct I/O */
-	struct sp__blank blank;
-	struct sp__filtering chosen;
-	XXH3_state_t *digest; /* checksum of the current input; NULL: not wanted */
-	uint64_t skip_left;   /* bytes of records still to skip */
-	int error;	      /* the final error */
-};
 
 static int stream_until(void *scan, int64_t timeout_ns)
 {
@@ -85,6 +47,8 @@ int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts)
 	if (!s)
 		return sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
 	s->opts = *opts;
+	/* In records that end with NUL a newline is a byte as any other. */
+	s->opts.remove_blank &= opts->format.kind == SP_REC_CSV || opts->format.eol == '\n';
 	s->skip_left = opts->skip_bytes;
 	s->fd = -1;
 	s->checks = opts->keys && sp__ks(opts->keys)->checks;
@@ -221,7 +185,8 @@ static int open_input(struct sp__scan *s)
 		return rc;
 	sp__splitter_release(&s->splitter);
 	sp__splitter_init(&s->splitter, &s->opts.format);
-	s->newlines = s->lines = s->chosen.lines = 0;
+	s->newlines = s->place = 0;
+	s->blank_placed = s->blank.removed;
 	s->from = s->input;
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
 	s->repeated = 0;
@@ -242,16 +207,11 @@ static int miscut(struct sp__scan *s)
 			"a part does not end with a record");
 }
 
-static char line_end(const struct sp__scan *s)
-{
-	return s->opts.format.kind == SP_REC_LINE ? s->opts.format.eol : '\n';
-}
-
 /* Adds the lines of the current input before the part that is read. */
 static int add_before(const struct sp__scan *s, uint64_t *lines)
 {
 	const struct sp__scan_part *part = s->opts.part;
-	int rc = part ? sp__lines_before(part->fd, part->from, line_end(s), lines) : 0;
+	int rc = part ? sp__lines_before(part->fd, part->from, sp__scan_line_end(s), lines) : 0;
 
 	return rc ? sp__err(s->opts.err, rc, "read", s->opts.inputs[s->from], -1) : 0;
 }
@@ -262,7 +222,7 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 	const struct sp_recfmt *f = &s->opts.format;
 	struct sp__bytes *last = &s->splitter.carry;
 	const char *name = s->opts.inputs[s->input];
-	char eol = line_end(s);
+	char eol = sp__scan_line_end(s);
 	uint64_t newlines = s->newlines;
 	int rc;
 
@@ -386,84 +346,52 @@ static int next_kept(struct sp__scan *s, struct sp_batch *batch)
 	return SP_READY;
 }
 
-/* Compares a header record of a further input with the names of the first header. */
-static int repeat_header(struct sp__scan *s, const char *rec, size_t bytes)
+/* Returns the number of a line of the input: the one of which `lines` follow the last place. */
+static int line_number(const struct sp__scan *s, uint64_t lines, uint64_t *number)
 {
-	const struct sp_recfmt *f = &s->opts.format;
-	const size_t at = s->mark_bytes + s->repeated, term = sp__rec_term(f);
-	const char *head = s->header.data + at;
-	const char *end = sp__rec_end(f, head, s->header.bytes - at);
-	const struct sp__header_record own = { s->opts.inputs[s->from], { rec, bytes - term } };
-	const struct sp__header_record first = { s->opts.inputs[s->header_from],
-						 { head, (size_t)(end - head) - term } };
-
-	s->repeated += (size_t)(end - head);
-	return sp__header_compare(f, s->opts.separator, &own, &first, s->opts.err);
-}
-
-/* Removes the header records from the batch. */
-static int take_header(struct sp__scan *s, struct sp_batch *batch)
-{
-	int rc = 0;
-
-	for (; !rc && batch->bytes && s->header_left; s->header_left--) {
-		const char *end = sp__rec_end(&s->opts.format, batch->data, batch->bytes);
-		size_t bytes = (size_t)(end - batch->data);
-
-		if (s->header.bytes == s->mark_bytes)
-			s->header_from = s->from;
-		if (s->mark_bytes + s->repeated < s->header.bytes)
-			rc = repeat_header(s, batch->data, bytes);
-		else if (sp__bytes_append(&s->header, batch->data, bytes, NULL) < 0)
-			rc = no_memory(s);
-		else
-			s->repeated += bytes;
-		s->header_bytes += bytes;
-		batch->data += bytes;
-		batch->bytes -= bytes;
-	}
-	return rc < 0 ? rc : SP_READY;
+	*number = s->place + lines + 1;
+	return add_before(s, number);
 }
 
 /*
- * Checks the keys of a batch, whose header began at `from`.  The records before one that does not
- * fit are returned; the error is the next result.
+ * Checks the keys of a batch.  The records before one that does not fit are returned; the error is
+ * the next result.
  */
-static int check(struct sp__scan *s, const char *from, struct sp_batch *batch)
+static int check(struct sp__scan *s, struct sp_batch *batch)
 {
 	struct sp__badtext bad;
+	uint64_t line;
 	size_t fitting;
 
 	if (sp__key_fitting(s->opts.keys, batch->data, batch->bytes, &s->text, &fitting, &bad))
 		return no_memory(s);
-	s->lines += sp__count_bytes(from, (size_t)(batch->data + fitting - from), line_end(s));
 	if (fitting == batch->bytes)
 		return SP_READY;
 	batch->bytes = fitting;
-	s->error = add_before(s, &s->lines);
+	s->error =
+		line_number(s, sp__count_bytes(batch->data, fitting, sp__scan_line_end(s)), &line);
 	if (!s->error)
-		s->error =
-			sp__badtext_error(&bad, s->opts.inputs[s->from], s->lines + 1, s->opts.err);
+		s->error = sp__badtext_error(&bad, s->opts.inputs[s->from], line, s->opts.err);
 	return fitting ? SP_READY : s->error;
 }
 
-/* Takes the next records of the batch for which the condition is true. */
+/* Takes the next records for which the condition is true. */
 static int choose(struct sp__scan *s, struct sp_batch *batch)
 {
 	struct sp__filtering *c = &s->chosen;
 	const char *from = c->rest.data;
+	uint64_t line;
 	int rc = sp__filtering_next(c, s->opts.where, batch);
 
-	s->lines = c->lines + sp__count_bytes(from, (size_t)(batch->data - from), line_end(s));
-	c->lines += sp__count_bytes(from, (size_t)(c->rest.data - from), line_end(s));
-	if (rc != SP_EFORMAT)
-		return rc ? no_memory(s) : SP_READY;
-	rc = add_before(s, &c->lines);
-	return rc ? rc
-		  : sp__errf(s->opts.err, SP_EFORMAT, "read", s->opts.inputs[s->from], -1,
-			     "line %llu: --where: '%.*s' is not %s",
-			     (unsigned long long)c->lines + 1, (int)sp__min(c->bad.text.n, SHOWN),
-			     c->bad.text.p, c->bad.wanted);
+	if (rc == SP_EFORMAT) {
+		rc = line_number(
+			s,
+			sp__count_bytes(from, (size_t)(c->rest.data - from), sp__scan_line_end(s)),
+			&line);
+		return rc ? rc : sp__filtering_error(c, s->opts.inputs[s->from], line, s->opts.err);
+	}
+	s->place += sp__count_bytes(from, (size_t)(batch->data - from), sp__scan_line_end(s));
+	return rc ? no_memory(s) : SP_READY;
 }
 
 static void skip(struct sp__scan *s, struct sp_batch *batch)
@@ -481,44 +409,55 @@ static void skip(struct sp__scan *s, struct sp_batch *batch)
 	s->skip_left -= bytes;
 }
 
-/* Returns the next records without headers; *from: where the header began. */
-static int next_records(struct sp__scan *s, const char **from, struct sp_batch *batch)
+/* Returns the next records without headers. */
+static int next_records(struct sp__scan *s, struct sp_batch *batch)
 {
 	int rc = next_kept(s, batch);
 
-	*from = batch->data;
-	return rc == SP_READY && s->header_left ? take_header(s, batch) : rc;
+	s->place += s->blank.removed - s->blank_placed;
+	s->blank_placed = s->blank.removed;
+	return rc == SP_READY && s->header_left ? sp__scan_take_header(s, batch) : rc;
 }
 
 /* Returns the next records for which the condition is true; there may be none. */
 static int next_chosen(struct sp__scan *s, struct sp_batch *batch)
 {
-	struct sp__filtering *c = &s->chosen;
-	const char *from;
-	int rc = SP_READY;
+	int rc;
 
-	if (!c->rest.bytes) {
-		rc = next_records(s, &from, batch);
+	if (!s->chosen.rest.bytes) {
+		rc = next_records(s, batch);
 		if (rc != SP_READY)
 			return rc;
-		c->lines += sp__count_bytes(from, (size_t)(batch->data - from), line_end(s));
-		c->rest = *batch;
+		s->chosen.rest = *batch;
 	}
 	return choose(s, batch);
+}
+
+/* Counts the lines of a batch, and of the records behind it that were left out. */
+static void pass(struct sp__scan *s, const struct sp_batch *batch)
+{
+	const char *end = s->opts.where ? s->chosen.rest.data : batch->data + batch->bytes;
+
+	if (s->opts.count_lines || s->opts.where || s->checks)
+		s->passed = sp__count_bytes(batch->data, (size_t)(end - batch->data),
+					    sp__scan_line_end(s));
 }
 
 int sp__scan_next(void *scan, struct sp_batch *batch)
 {
 	struct sp__scan *s = scan;
-	const char *from = NULL;
 	int rc = s->error;
 
 	if (rc < 0)
 		return rc;
 	do {
-		rc = s->opts.where ? next_chosen(s, batch) : next_records(s, &from, batch);
-		if (rc == SP_READY && s->checks)
-			rc = check(s, s->opts.where ? batch->data : from, batch);
+		s->place += s->passed;
+		s->passed = 0;
+		rc = s->opts.where ? next_chosen(s, batch) : next_records(s, batch);
+		if (rc == SP_READY) {
+			pass(s, batch);
+			rc = s->checks ? check(s, batch) : SP_READY;
+		}
 		if (rc == SP_READY && s->skip_left)
 			skip(s, batch);
 	} while (rc == SP_READY && !batch->bytes && !s->error);
@@ -527,6 +466,12 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 	if (rc < 0)
 		s->error = rc;
 	return rc;
+}
+
+void sp__scan_place(const struct sp__scan *s, size_t *input, uint64_t *lines)
+{
+	*input = s->from;
+	*lines = s->place;
 }
 
 void sp__scan_header(const struct sp__scan *s, struct sp_batch *header)

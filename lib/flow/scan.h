@@ -80,6 +80,7 @@ struct sp__scan_opts {
 	/* Only records for which it is true are returned; or NULL. */
 	const struct sp__condition *where;
 	bool remove_blank; /* remove blank lines of inputs with several columns */
+	bool count_lines;  /* for sp__scan_place() */
 	bool drop_mark;	   /* remove the byte order mark of lines, too; not with any_order */
 	const struct sp__scan_part *part; /* NULL: whole inputs */
 	/* NULL, or for each input: the offset to which it is read; 0: its end.  Not any_order. */
@@ -120,6 +121,8 @@ uint64_t sp__scan_blank_bytes(const struct sp__scan *scan); /* ... and their byt
 uint64_t sp__scan_filtered(const struct sp__scan *scan);
 /* True if blank lines of the current input are removed; known with its first batch. */
 bool sp__scan_removes_blank(const struct sp__scan *scan);
+/* Sets *lines of input *input that are before the last batch; with opts.count_lines. */
+void sp__scan_place(const struct sp__scan *scan, size_t *input, uint64_t *lines);
 /* Adds the lines of a file before an offset.  Returns 0, or -errno with what it could read. */
 SP_MUST_CHECK int sp__lines_before(int fd, uint64_t offset, char eol, uint64_t *lines);
 /* Total bytes that all batches must have had; valid at the end. */

@@ -26,7 +26,8 @@ enum {
 
 #define SP__CODE_STEP 3
 #define SP__CODE_LISTS (256 - SP__TAG_LIST) /* maximum lists */
-#define SP__CODE_VARINT 19		    /* maximum bytes of a number of 128 bits */
+#define SP__CODE_HUGE ((size_t)64 << 10)
+#define SP__CODE_VARINT 19 /* maximum bytes of a number of 128 bits */
 
 /* True if one of eight bytes is below 3. */
 static inline bool sp__code_special(const char *p)
@@ -65,7 +66,9 @@ static inline int sp__code_put_part(struct sp__bytes *key, const char *p, size_t
 	const size_t need = key->bytes + 2 * n + 16;
 	char *to;
 
-	if (need > key->capacity && sp__bytes_reserve(key, 2 * need, NULL))
+	/* Huge parts are rare, and get what they need. */
+	if (need > key->capacity &&
+	    sp__bytes_reserve(key, n > SP__CODE_HUGE ? need : 2 * need, NULL))
 		return -ENOMEM;
 	to = sp__code_escape(key->data + key->bytes, p, n);
 	*to++ = SP__CODE_END;

@@ -113,6 +113,7 @@ static struct sp__scan_opts scan_options(struct job *j)
 				   .separator = j->opts->separator,
 				   .remove_blank = j->opts->format.kind == SP_REC_CSV ||
 						   j->opts->separator >= 0,
+				   .count_lines = true,
 				   .stream = sp__env_reading(env_of(j)),
 				   .waits = &j->waits,
 				   .err = j->err };
@@ -261,7 +262,9 @@ static int take_part(void *arg, unsigned worker, struct sp__part *part, struct s
 	rc = take(j, worker, from, part->before + sp__part_at(part, from), records);
 	if (rc == SP_EFORMAT) {
 		/* A line that cannot be read again is not counted. */
-		(void)!sp__lines_before(part->where.fd, part->from + sp__part_at(part, from),
+		(void)!sp__lines_before(part->where.fd,
+					part->from + sp__part_at(part, from) +
+						sp__scan_blank_bytes(part->scan),
 					line_end(j), &lines);
 		return bad_value(&j->workers[worker], j->io->inputs[part->input], lines + 1,
 				 &part->err);
@@ -279,24 +282,24 @@ static int read_parts(struct job *j)
 	return rc;
 }
 
-/* Takes a batch in order; lines: of the input before it. */
-static int take_batch(struct job *j, struct sp_batch batch, uint64_t position, uint64_t lines)
+/* Takes a batch in order. */
+static int take_batch(struct job *j, struct sp_batch batch, uint64_t position)
 {
-	const char *begin = batch.data;
+	const char *begin = batch.data, *input;
 	struct sp_batch records;
+	uint64_t lines;
+	size_t number;
 	int rc = 0;
 
+	sp__scan_place(j->scan, &number, &lines);
+	input = j->io->inputs[number];
 	while (rc >= 0 && batch.bytes) {
 		rc = take(j, 0, &batch, position + (uint64_t)(batch.data - begin), &records);
+		lines += rc ? sp__count_bytes(begin, (size_t)(batch.data - begin), line_end(j)) : 0;
 		if (rc == SP_EFORMAT)
-			return bad_value(
-				&j->workers[0], j->io->ninputs == 1 ? j->io->inputs[0] : NULL,
-				lines + 1 +
-					sp__count_bytes(begin, (size_t)(batch.data - begin),
-							line_end(j)),
-				j->err);
+			return bad_value(&j->workers[0], input, lines + 1, j->err);
 		if (rc)
-			return failed(rc, j->io->ninputs == 1 ? j->io->inputs[0] : NULL, j->err);
+			return failed(rc, input, j->err);
 		if (records.bytes)
 			rc = sp__sort_put_all(j->partials.sort, &records);
 	}
@@ -307,14 +310,13 @@ static int take_batch(struct job *j, struct sp_batch batch, uint64_t position, u
 static int read_scan(struct job *j, int rc, struct sp_batch *batch)
 {
 	struct sp__iter it = { j->scan, sp__scan_next };
-	uint64_t position = 0, lines = j->opts->header;
+	uint64_t position = 0;
 
 	while (rc == SP_READY) {
-		rc = take_batch(j, *batch, position, lines);
+		rc = take_batch(j, *batch, position);
 		if (rc)
 			return rc;
 		position += batch->bytes;
-		lines += sp__count_bytes(batch->data, batch->bytes, line_end(j));
 		sp__progress_report(&j->progress, SP_GROUP_READ, sp__scan_bytes(j->scan),
 				    j->total_bytes);
 		rc = sp__iter_next(&it, &j->waits, batch);

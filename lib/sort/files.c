@@ -58,7 +58,7 @@ static struct sp__scan_opts scan_options(struct job *j)
 		.skip_bytes = j->sort->shared.stats.input_bytes,
 		.skipped = &j->skipped,
 		.checksums = j->checksums,
-		.where = j->where,
+		.where = j->io->header_only ? NULL : j->where,
 		.stream = sp__env_reading(&j->sort->shared.env),
 		.waits = &j->waits,
 		.err = j->err,

@@ -91,3 +91,28 @@ setup() { begin_test tmp; }
 			sort -k1,1n -k2,2nr | cmp - out
 	done
 }
+
+@test "a message names the line and the input, whatever blank lines and headers there are" {
+	# shellcheck disable=SC2154 # its caller sets where
+	says() { run -2 "$xgroup" "$@" && [[ $output = *"$where"* ]]; }
+
+	printf 'a,b\n1,2\n\n\n2,x\n' >blank
+	where='blank: line 5: ' says --csv --header -a 'sum(b)' blank
+	where='-: line 5: ' says --csv --header -a 'sum(b)' <blank
+	printf '"a\nz",b\n1,2\n2,x\n' >lines
+	where='lines: line 4: ' says --csv --header -a 'sum(b)' lines
+	printf 'a\n1\n\n' >one
+	printf 'a\n2\nx\n' >two
+	where='two: line 3: ' says --header -a 'sum(1)' one two
+	{ printf 'a,b\n\n\n\n'; seq 300000 | sed 's/.*/&,1/'; echo 1,y; } >long
+	for threads in $(few 1 2 8); do
+		where='long: line 300005: ' says --csv --header --where 'b > 0' --parallel=$threads long
+	done
+	where='-: line 300005: ' says --csv --header --where 'b > 0' <long
+}
+
+@test "a newline is a byte as any other where records end with NUL" {
+	printf '\n\t2\0x\t1\0' >in
+	"$xgroup" -z -t$'\t' --largest=9 in | cmp - in
+	"$xgroup" -z -t$'\t' -k 1 in | tr '\0' '|' | cmp - <(printf '\n\t1|x\t1|')
+}

@@ -96,7 +96,16 @@ selects()
 	[[ $output = *"in: line 190000: "* ]]
 }
 
+@test "only a header is read if no record is wanted" {
+	printf 'h\nx\n' >in
+	[ "$("$xsort" --header --limit=0 --where '$1 > 1' in)" = h ]
+	: >none
+	run -2 "$xsort" --header=1,first --where 'nonsense > 0' none in
+	[ "$output" = "xsort: none: there is no header to name columns of --where" ]
+}
+
 @test "conditions that cannot be used are refused" {
+	# shellcheck disable=SC2154 # its caller sets message
 	refused() { run -2 "$xsort" "$@" in && [[ $output = *"$message"* ]]; }
 
 	printf 'a,b\n1,2\n' >in

@@ -2,6 +2,7 @@
 /*
  * Ends the program on signals, after removing incomplete outputs.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,11 @@ void signals_child(pid_t pid)
 void signals_end_child(void)
 {
 	const pid_t pid = child;
+	const int before = errno;
 
 	if (pid)
 		kill(pid, pid < 0 ? SIGKILL : SIGTERM);
+	errno = before;
 }
 
 void signals_hold(sigset_t *before)

@@ -71,6 +71,9 @@ void names_resolve(struct settings *set)
 		return;
 	files_check_inputs(set);
 	read_header(set, columns);
+	if (columns->empty && set->where && set->order.header_first && set->nfiles > 1)
+		die("%s: there is no header to name columns of --where",
+		    quote_file(columns->input));
 	for (size_t i = 0; i < set->order.nkeys; i++) {
 		if (set->order.keys[i].name)
 			set_key(&set->order.keys[i], columns);

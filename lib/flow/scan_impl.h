@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of a scan.  scan.c writes it, and scanheader.c the members of the header.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "flow/scan.h"
+#include "flow/stitch.h"
+#include "rec/key.h"
+
+struct sp__scan {
+	struct sp__scan_opts opts;
+	size_t input; /* the current one, or the next */
+	int fd;
+	struct sp__rstream *stream; /* stream of an input read in order; otherwise NULL */
+	struct sp__splitter splitter;
+	struct sp__chunks *chunks; /* chunks of an input read in any order; otherwise NULL */
+	struct sp__stitch *stitch;
+	struct sp__waiter wait; /* for the stream or the chunks */
+	size_t from;		/* input of the current batch */
+	struct sp__bytes header;
+	size_t header_from; /* the input that the header is from */
+	size_t mark_bytes; /* bytes of the first input's byte order mark, which begins the header */
+	bool marked;	   /* the byte order mark of this input has been counted */
+	uint64_t header_left;	     /* records of the batch's input that belong to its header */
+	size_t repeated;	     /* bytes of the header that this input has repeated so far */
+	uint64_t bytes;		     /* read */
+	uint64_t terminators;	     /* added to the last records of inputs that had none */
+	uint64_t header_bytes;	     /* bytes of the headers of all inputs */
+	uint64_t newlines;	     /* CSV: in the current input so far */
+	bool checks;		     /* records must fit opts.keys */
+	struct sp__keybuf text;	     /* text of the record that is checked */
+	struct sp__io_counters done; /* requests of closed streams */
+	char engine[32];
+	bool refused; /* a closed stream was refused direct I/O */
+	struct sp__blank blank;
+	uint64_t place, passed; /* lines of this input before the last batch, and in it */
+	uint64_t blank_placed;	/* blank lines that are in these */
+	struct sp__filtering chosen;
+	XXH3_state_t *digest; /* checksum of the current input; NULL: not wanted */
+	uint64_t skip_left;   /* bytes of records still to skip */
+	int error;	      /* the final error */
+};
+
+static inline char sp__scan_line_end(const struct sp__scan *s)
+{
+	return s->opts.format.kind == SP_REC_LINE ? s->opts.format.eol : '\n';
+}
+
+/* Removes the header records from the batch.  Returns SP_READY or an error, recorded in opts.err. */
+SP_MUST_CHECK int sp__scan_take_header(struct sp__scan *s, struct sp_batch *batch);
