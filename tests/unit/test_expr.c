@@ -175,9 +175,15 @@ static void test_limits(void)
 	check_nested("1000 conditions", nested("", "a = 2", " or a = 1", 999), "true");
 	check_nested("but not 2000", nested("", "a = 2", " or a = 1", 2000),
 		     "!at most 1000 values or conditions are possible here");
+#ifdef __SANITIZE_ADDRESS__
+	/* Its memmem() reads the whole text for each place that is found. */
+	skip("texts that replace() makes are at most 16 MiB long",
+	     "takes minutes with a sanitizer");
+#else
 	check_nested("texts that replace() makes are at most 16 MiB long",
 		     nested("replace(", "c", ",'a','aaaa')", 40),
 		     "?'aaaa' is not short enough: a text that is made has at most 16 MiB");
+#endif
 	pattern = nested("%a", "%b'", "", 2000);
 	check_nested("a pattern of 2000 parts and a long text take little time",
 		     nested("replace(replace(c, 'a', '" SIXTEEN "'), 'a', '" SIXTEEN "') like '",
