@@ -48,5 +48,5 @@ static inline char sp__scan_line_end(const struct sp__scan *s)
 	return s->opts.format.kind == SP_REC_LINE ? s->opts.format.eol : '\n';
 }
 
-/* Removes the header records from the batch.  Returns SP_READY or an error, recorded in opts.err. */
+/* Removes the header records from the batch.  SP_READY, or an error, recorded in opts.err. */
 SP_MUST_CHECK int sp__scan_take_header(struct sp__scan *s, struct sp_batch *batch);
