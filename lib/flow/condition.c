@@ -26,16 +26,16 @@ static int no_memory(struct sp_errinfo *err)
 	return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 }
 
-/* Finds a name among the columns.  *field: its number from 0. */
-static int find_name(const struct sp__condition *w, const char *name, size_t bytes, size_t *field)
+int sp__column_names_find(const struct sp__column_names *in, const char *name, size_t bytes,
+			  size_t *field, struct sp_errinfo *err)
 {
 	const int shown = (int)sp__min(bytes, SHOWN);
 	struct sp__near_name nearest = { 0 };
 	size_t found = 0;
 
 	*field = SIZE_MAX;
-	for (size_t i = 0; i < w->opts.n; i++) {
-		const char *own = w->opts.names[i];
+	for (size_t i = 0; i < in->n; i++) {
+		const char *own = in->names[i];
 
 		if (strlen(own) != bytes || memcmp(own, name, bytes) != 0) {
 			sp__near_name_try(&nearest, name, bytes, own, NEAR_COLUMN);
@@ -44,15 +44,14 @@ static int find_name(const struct sp__condition *w, const char *name, size_t byt
 		*field = i;
 		found++;
 	}
-	if (found == 1 || w->opts.unknown)
+	if (found == 1 || in->unknown)
 		return 0;
 	if (found)
-		return sp__invalid(w->err, NULL, "several columns have the name '%.*s'", shown,
-				   name);
-	if (!w->opts.n)
-		return sp__invalid(w->err, NULL, "'%.*s': to name columns, add --header", shown,
-				   name);
-	return sp__invalid(w->err, NULL, "no column has the name '%.*s'%s%.*s%s", shown, name,
+		return sp__invalid(err, NULL, "several columns have the name '%.*s': use a number",
+				   shown, name);
+	if (!in->n)
+		return sp__invalid(err, NULL, "'%.*s': to name columns, add --header", shown, name);
+	return sp__invalid(err, NULL, "no column has the name '%.*s'%s%.*s%s", shown, name,
 			   nearest.name ? "; the nearest one is '" : "", SHOWN,
 			   nearest.name ? nearest.name : "", nearest.name ? "'" : "");
 }
@@ -62,13 +61,14 @@ static int find(void *arg, const char *name, size_t bytes, uint64_t number, uint
 {
 	struct sp__condition *w = arg;
 	size_t field = (size_t)number - 1;
-	int rc = name ? find_name(w, name, bytes, &field) : 0;
+	int rc = name ? sp__column_names_find(&w->opts.names, name, bytes, &field, w->err) : 0;
 
 	if (rc)
 		return rc;
-	if (!name && (number > SIZE_MAX / 2 || (w->opts.n && number > w->opts.n)))
+	if (!name && (number > SIZE_MAX / 2 || (w->opts.names.n && number > w->opts.names.n)))
 		return sp__invalid(w->err, NULL, "there is no column $%llu%s",
-				   (unsigned long long)number, w->opts.n ? " in the header" : "");
+				   (unsigned long long)number,
+				   w->opts.names.n ? " in the header" : "");
 	for (*column = 0; *column < w->ncolumns; ++*column)
 		if (w->columns[*column] == field)
 			return 0;

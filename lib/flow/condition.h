@@ -9,12 +9,24 @@
 #include "expr/expr.h"
 #include "rec/recfmt.h"
 
-struct sp__condition_opts {
-	struct sp_recfmt format;
-	int separator;	    /* between fields of lines; -1: runs of blanks */
-	char *const *names; /* of columns; n is 0 if there are none */
+/* The names of columns; n is 0 if records have none. */
+struct sp__column_names {
+	char *const *names;
 	size_t n;
 	bool unknown; /* the input is empty: every name is a column that no record has */
+};
+
+/*
+ * Finds a name.  *field: its number from 0; SIZE_MAX if it is unknown.  Returns 0, or -EINVAL with
+ * the reason.
+ */
+SP_MUST_CHECK int sp__column_names_find(const struct sp__column_names *in, const char *name,
+					size_t bytes, size_t *field, struct sp_errinfo *err);
+
+struct sp__condition_opts {
+	struct sp_recfmt format;
+	int separator; /* between fields of lines; -1: runs of blanks */
+	struct sp__column_names names;
 };
 
 struct sp__condition;

@@ -139,7 +139,7 @@ static int open_parts(struct job *j)
 /* Resolves keys, aggregates and order by the header.  input_empty: there is none. */
 static int resolve(struct job *j, const struct sp_batch *header, bool input_empty)
 {
-	struct sp__group_names names = { .unknown = input_empty };
+	struct sp__column_names names = { .unknown = input_empty };
 	struct sp_batch first = *header;
 	char **list = NULL;
 	const char *order = j->opts->order;

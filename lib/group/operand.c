@@ -8,13 +8,10 @@
 #include <string.h>
 #include <strings.h>
 #include "base/array.h"
-#include "base/edits.h"
 #include "base/err.h"
 #include "expr/token.h"
 #include "group/operand.h"
 
-#define SHOWN 40      /* bytes of a user's word in a message */
-#define NEAR_COLUMN 2 /* share of a column's name that can differ */
 #define DERIVED (1u << 31)
 /* What a name has in it if it is an expression instead. */
 #define OPERATORS "()+-*/%|$'<>=! "
@@ -27,36 +24,6 @@ int sp__group_no_memory(struct sp__group_parser *p)
 void sp__group_skip_blanks(struct sp__group_parser *p)
 {
 	p->p += strspn(p->p, " \t\n");
-}
-
-/* Finds a name among the columns.  *field: its number from 0. */
-static int find_name(struct sp__group_parser *p, size_t bytes, size_t *field)
-{
-	struct sp__near_name nearest = { 0 };
-	size_t found = 0;
-
-	*field = SIZE_MAX;
-	for (size_t i = 0; i < p->names->n; i++) {
-		if (strcmp(p->names->names[i], p->word) != 0) {
-			sp__near_name_try(&nearest, p->word, bytes, p->names->names[i],
-					  NEAR_COLUMN);
-			continue;
-		}
-		*field = i;
-		found++;
-	}
-	if (found == 1 || p->names->unknown)
-		return 0;
-	if (found)
-		return sp__invalid(p->err, NULL,
-				   "several columns have the name '%.*s': use a number", SHOWN,
-				   p->word);
-	if (!p->names->n)
-		return sp__invalid(p->err, NULL, "'%.*s': to name columns, add --header", SHOWN,
-				   p->word);
-	return sp__invalid(p->err, NULL, "no column has the name '%.*s'%s%.*s%s", SHOWN, p->word,
-			   nearest.name ? "; the nearest one is '" : "", SHOWN,
-			   nearest.name ? nearest.name : "", nearest.name ? "'" : "");
 }
 
 /* Takes a number from 1. */
@@ -88,7 +55,7 @@ static int take_column(struct sp__group_parser *p, const char *ends, size_t *fie
 		if (p->p == at)
 			return sp__invalid(p->err, at, "the double quote is not closed");
 		p->word[n] = '\0';
-		return find_name(p, n, field);
+		return sp__column_names_find(p->names, p->word, n, field, p->err);
 	}
 	if (isdigit((unsigned char)*at)) {
 		rc = take_number(p, field);
@@ -107,7 +74,7 @@ static int take_column(struct sp__group_parser *p, const char *ends, size_t *fie
 		return sp__invalid(p->err, at, "a column is expected");
 	memcpy(p->word, at, n);
 	p->word[n] = '\0';
-	return find_name(p, n, field);
+	return sp__column_names_find(p->names, p->word, n, field, p->err);
 }
 
 /* Returns the number of a field among the columns that are read; UINT32_MAX: no memory. */
@@ -134,7 +101,7 @@ static int find(void *arg, const char *name, size_t bytes, uint64_t number, uint
 	if (name) {
 		memcpy(p->word, name, bytes);
 		p->word[bytes] = '\0';
-		rc = find_name(p, bytes, &field);
+		rc = sp__column_names_find(p->names, p->word, bytes, &field, p->err);
 	} else if (number > SIZE_MAX / 2 || (p->names->n && number > p->names->n)) {
 		return sp__invalid(p->err, NULL, "there is no column $%llu%s",
 				   (unsigned long long)number, p->names->n ? " in the header" : "");

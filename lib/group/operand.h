@@ -11,7 +11,7 @@
 
 struct sp__group_parser {
 	struct sp__group_spec *s;
-	const struct sp__group_names *names;
+	const struct sp__column_names *names;
 	const char *p;
 	char *word; /* memory for a name or an expression */
 	struct sp_errinfo *err;

@@ -358,7 +358,7 @@ static int lay_out(struct sp__group_parser *p, bool first_positions)
 	return 0;
 }
 
-static size_t longest(const struct sp__group_words *words, const struct sp__group_names *names)
+static size_t longest(const struct sp__group_words *words, const struct sp__column_names *names)
 {
 	size_t n = strlen(words->aggregates);
 
@@ -399,7 +399,7 @@ int sp__group_options_check(const struct sp_group_opts *o, struct sp_errinfo *er
 }
 
 int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words *words,
-			 const struct sp__group_names *names, struct sp_errinfo *err)
+			 const struct sp__column_names *names, struct sp_errinfo *err)
 {
 	struct sp__group_parser p = { .s = s, .names = names, .err = err };
 	int rc = 0;

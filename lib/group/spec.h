@@ -11,7 +11,7 @@
 
 #include <spindle/group.h>
 #include "base/mem.h"
-#include "expr/expr.h"
+#include "flow/condition.h"
 #include "rec/fields.h"
 
 /* What is kept of an argument in each group. */
@@ -106,13 +106,6 @@ static inline bool sp__group_keeps_text(const struct sp__group_spec *s, uint32_t
 	return s->keys[i].order && !s->largest;
 }
 
-/* The names of the columns; n is 0 if records have none. */
-struct sp__group_names {
-	char *const *names;
-	size_t n;
-	bool unknown; /* the input is empty: every name is a column that no record has */
-};
-
 /* Returns -EINVAL with the reason if options exclude each other. */
 SP_MUST_CHECK int sp__group_options_check(const struct sp_group_opts *o, struct sp_errinfo *err);
 
@@ -134,7 +127,8 @@ struct sp__group_words {
  */
 SP_MUST_CHECK int sp__group_spec_parse(struct sp__group_spec *s,
 				       const struct sp__group_words *words,
-				       const struct sp__group_names *names, struct sp_errinfo *err);
+				       const struct sp__column_names *names,
+				       struct sp_errinfo *err);
 void sp__group_spec_free(struct sp__group_spec *s);
 
 /* An order of rows other than that of the keys. */

@@ -30,9 +30,8 @@ static int parse_where(const struct sp_sort_opts *o, const struct sp_sort_io *io
 {
 	const struct sp__condition_opts options = { .format = o->format,
 						    .separator = sp__key_separator(o->keys),
-						    .names = io->names,
-						    .n = io->nnames,
-						    .unknown = io->names_unknown };
+						    .names = { io->names, io->nnames,
+							       io->names_unknown } };
 	const char *with = io->merge ? "a merge" : io->resume ? "checkpoints" : NULL;
 
 	*where = NULL;

@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	char columns[4][8] = { "name", "price", "day", "a, b" };
 	char *list[] = { columns[0], columns[1], columns[2], columns[3] };
-	const struct sp__group_names names = { .names = list, .n = 4 };
+	const struct sp__column_names names = { .names = list, .n = 4 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__group_words words = { .first_positions = true };
 	struct sp__expr *having = NULL;

@@ -129,7 +129,7 @@ static void parse(struct sp__group_spec *s, const char *aggregates)
 {
 	const char *keys[] = { "1" };
 	const struct sp__group_words words = { .keys = keys, .nkeys = 1, .aggregates = aggregates };
-	const struct sp__group_names none = { 0 };
+	const struct sp__column_names none = { 0 };
 
 	if (sp__group_spec_parse(s, &words, &none, NULL))
 		abort();
