@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the records of the inputs: in parts by several threads, or in order by one (job.h).
+ */
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "group/job.h"
+
+#define SHOWN 40 /* bytes of a value in a message */
+
+/* Inputs. */
+
+static char line_end(const struct sp__group_job *j)
+{
+	return j->opts->format.kind == SP_REC_LINE ? j->opts->format.eol : '\n';
+}
+
+static struct sp__scan_opts scan_options(struct sp__group_job *j)
+{
+	struct sp__scan_opts o = { .format = j->opts->format,
+				   .inputs = j->io->inputs,
+				   .ninputs = j->io->ninputs,
+				   .header_records = j->opts->header,
+				   .separator = j->opts->separator,
+				   .remove_blank = j->opts->format.kind == SP_REC_CSV ||
+						   j->opts->separator >= 0,
+				   .count_lines = true,
+				   .stream = sp__env_reading(sp__group_job_env(j)),
+				   .waits = &j->waits,
+				   .err = j->err };
+
+	o.stream.sim_file = j->sim_file;
+	o.stream.whole = true;
+	return o;
+}
+
+/* Opens the inputs in parts, if that is possible. */
+static int open_parts(struct sp__group_job *j)
+{
+	struct sp__scan_opts o = scan_options(j);
+	int rc;
+
+	if (j->in_order || !j->total_bytes || !sp__sort_reads_parts(j->partials.sort, &o.stream))
+		return 0;
+	o.turns = j->nworkers;
+	rc = sp__parts_open(&j->parts, &o, sp__sort_part_bytes(j->partials.sort, j->total_bytes));
+	return rc == SP_EUNSUP ? 0 : rc;
+}
+
+/* Resolves keys, aggregates and order by the header.  input_empty: there is none. */
+static int resolve(struct sp__group_job *j, const struct sp_batch *header, bool input_empty)
+{
+	struct sp__column_names names = { .unknown = input_empty };
+	struct sp_batch first = *header;
+	char **list = NULL;
+	const char *order = j->opts->order;
+	const struct sp__group_words words = {
+		.keys = j->opts->keys,
+		.nkeys = j->opts->nkeys,
+		.aggregates = j->opts->aggregates ? j->opts->aggregates : "count()",
+		.where = j->opts->where,
+		.largest = j->opts->largest,
+		.by = j->opts->by,
+		.nby = j->opts->nby,
+		.first_positions = order && !strcmp(order, "first"),
+	};
+	int rc = 0;
+
+	if (j->opts->header && first.bytes) {
+		(void)sp__record_next(&j->opts->format, first.data, first.data + first.bytes,
+				      &first.bytes);
+		rc = sp__header_names(&j->opts->format, j->opts->separator, &first, &list,
+				      &names.n);
+		names.names = list;
+		if (!rc && first.bytes)
+			rc = sp__bytes_set(&j->results.header, first.data, first.bytes, NULL);
+	}
+	if (rc)
+		return sp__group_job_no_memory(j);
+	rc = sp__group_spec_parse(&j->spec, &words, &names, j->err);
+	free(list);
+	if (!rc)
+		rc = sp__group_order_parse(&j->results.order, order, &j->spec, j->err);
+	if (!rc && j->opts->having)
+		rc = sp__group_having_parse(&j->results.having, j->opts->having, &j->spec, j->err);
+	return rc;
+}
+
+static int open_workers(struct sp__group_job *j)
+{
+	const char byte = j->opts->format.kind == SP_REC_CSV ? j->opts->format.separator
+							     : (char)j->opts->separator;
+	const bool csv = j->opts->format.kind == SP_REC_CSV;
+	int rc;
+
+	j->input = (struct sp__group_input){ .spec = &j->spec,
+					     .format = j->opts->format,
+					     .null_text = j->opts->null_text,
+					     .null_bytes = j->opts->null_text
+								   ? strlen(j->opts->null_text)
+								   : 0,
+					     .skip_invalid = j->opts->skip_invalid };
+	sp__cut_init(&j->input.cut, csv || j->opts->separator >= 0 ? &byte : NULL, 1, csv);
+	if (j->opts->header || j->opts->json) {
+		rc = sp__group_names_check(&j->spec, &j->input.cut, line_end(j), j->opts->json,
+					   j->err);
+		if (rc)
+			return rc;
+	}
+	j->workers =
+		aligned_alloc(_Alignof(struct sp__group_worker), j->nworkers * sizeof(*j->workers));
+	if (!j->workers)
+		return sp__group_job_no_memory(j);
+	memset(j->workers, 0, j->nworkers * sizeof(*j->workers));
+	return 0;
+}
+
+void sp__group_job_close_workers(struct sp__group_job *j)
+{
+	for (unsigned i = 0; j->workers && i < j->nworkers; i++)
+		if (j->workers[i].in)
+			sp__group_worker_close(&j->workers[i]);
+	free(j->workers);
+	j->workers = NULL;
+}
+
+/* Reads records. */
+
+/* Records the error of a value that is not what is needed. */
+static int bad_value(const struct sp__group_worker *w, const char *input, uint64_t line,
+		     struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_EFORMAT, "group", input, -1,
+			"line %llu: %s: '%.*s' is not %s; --null=TEXT names a text that stands "
+			"for no value, --skip-invalid leaves such records out",
+			(unsigned long long)line, w->bad_of, (int)sp__min(w->bad.text.n, SHOWN),
+			w->bad.text.p, w->bad.wanted);
+}
+
+/* Records the error of a worker, which no value has caused. */
+static int failed(int rc, const char *input, struct sp_errinfo *err)
+{
+	if (rc == -EMSGSIZE)
+		return sp__errf(err, rc, "group", input, -1,
+				"a record needs more than 2 GiB of a table of groups");
+	return sp__err(err, rc, "allocate", NULL, -1);
+}
+
+static int take(struct sp__group_job *j, unsigned worker, struct sp_batch *from, uint64_t position,
+		struct sp_batch *records)
+{
+	struct sp__group_worker *w = &j->workers[worker];
+	const size_t bytes = from->bytes;
+	int rc = w->in ? 0 : sp__group_worker_open(w, &j->input, j->worker_bytes);
+
+	if (!rc)
+		rc = sp__group_worker_take(w, from, position, records);
+	w->bytes += bytes - from->bytes;
+	return rc;
+}
+
+/* Is a function sp__sort_encode_fn. */
+static int take_part(void *arg, unsigned worker, struct sp__part *part, struct sp_batch *from,
+		     struct sp_batch *records)
+{
+	struct sp__group_job *j = arg;
+	uint64_t lines = 0;
+	int rc;
+
+	if (!worker)
+		sp__progress_report(&j->progress, SP_GROUP_READ, sp__parts_bytes(j->parts),
+				    j->total_bytes);
+	rc = take(j, worker, from, part->before + sp__part_at(part, from), records);
+	if (rc == SP_EFORMAT) {
+		/* A line that cannot be read again is not counted. */
+		(void)!sp__lines_before(part->where.fd,
+					part->from + sp__part_at(part, from) +
+						sp__scan_blank_bytes(part->scan),
+					line_end(j), &lines);
+		return bad_value(&j->workers[worker], j->io->inputs[part->input], lines + 1,
+				 &part->err);
+	}
+	return rc ? failed(rc, j->io->inputs[part->input], &part->err) : 0;
+}
+
+static int read_parts(struct sp__group_job *j)
+{
+	int rc = sp__sort_put_parts(j->partials.sort, j->parts, j->total_bytes, take_part, j);
+
+	if (!rc)
+		rc = sp__parts_end(j->parts);
+	j->blank_lines = sp__parts_blank_lines(j->parts);
+	return rc;
+}
+
+/* Takes a batch in order. */
+static int take_batch(struct sp__group_job *j, struct sp_batch batch, uint64_t position)
+{
+	const char *begin = batch.data, *input;
+	struct sp_batch records;
+	uint64_t lines;
+	size_t number;
+	int rc = 0;
+
+	sp__scan_place(j->scan, &number, &lines);
+	input = j->io->inputs[number];
+	while (rc >= 0 && batch.bytes) {
+		rc = take(j, 0, &batch, position + (uint64_t)(batch.data - begin), &records);
+		lines += rc ? sp__count_bytes(begin, (size_t)(batch.data - begin), line_end(j)) : 0;
+		if (rc == SP_EFORMAT)
+			return bad_value(&j->workers[0], input, lines + 1, j->err);
+		if (rc)
+			return failed(rc, input, j->err);
+		if (records.bytes)
+			rc = sp__sort_put_all(j->partials.sort, &records);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* Reads the inputs in order, by this thread; begins with a batch, unless rc is SP_END. */
+static int read_scan(struct sp__group_job *j, int rc, struct sp_batch *batch)
+{
+	struct sp__iter it = { j->scan, sp__scan_next };
+	uint64_t position = 0;
+
+	while (rc == SP_READY) {
+		rc = take_batch(j, *batch, position);
+		if (rc)
+			return rc;
+		position += batch->bytes;
+		sp__progress_report(&j->progress, SP_GROUP_READ, sp__scan_bytes(j->scan),
+				    j->total_bytes);
+		rc = sp__iter_next(&it, &j->waits, batch);
+	}
+	j->blank_lines = sp__scan_blank_lines(j->scan);
+	return rc == SP_END ? 0 : rc;
+}
+
+/* Compares what the workers took with what was read. */
+static int check_read(struct sp__group_job *j)
+{
+	const uint64_t owed = j->parts ? sp__parts_owed(j->parts) : sp__scan_owed(j->scan);
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < j->nworkers; i++)
+		bytes += j->workers[i].bytes;
+	return bytes == owed ? 0 : sp__err(j->err, SP_EBALANCE, "group", NULL, -1);
+}
+
+int sp__group_job_read(struct sp__group_job *j)
+{
+	struct sp__scan_opts o = scan_options(j);
+	struct sp_batch header, batch = { 0 };
+	int rc = open_parts(j), first = SP_READY;
+
+	if (!rc && !j->parts) {
+		rc = sp__scan_open(&j->scan, &o);
+		if (!rc)
+			first = sp__iter_next(&(struct sp__iter){ j->scan, sp__scan_next },
+					      &j->waits, &batch);
+		rc = first < 0 ? first : rc;
+	}
+	if (rc)
+		return rc;
+	if (j->parts)
+		sp__parts_header(j->parts, &header);
+	else
+		sp__scan_header(j->scan, &header);
+	rc = resolve(j, &header, first == SP_END && !header.bytes);
+	if (!rc)
+		rc = open_workers(j);
+	if (!rc)
+		rc = j->parts ? read_parts(j) : read_scan(j, first, &batch);
+	return rc ? rc : check_read(j);
+}
