@@ -29,7 +29,7 @@ static _Noreturn void failure(const struct settings *set, int rc, const struct s
 	if (is(err, "create"))
 		die("cannot create temporary file in %s: %s%s", quote_file_always(err->path),
 		    strerror(-err->code), tmpadvice(&set->opts.run, err->code, set->output, 0));
-	if (is(err, "write") && !temporary && !err->text[0])
+	if (is(err, "write") && !temporary && !err->text[0] && !set->opts.split)
 		die_sys(-err->code, "write error");
 	if ((err->code == -ENOSPC || err->code == -EDQUOT) && temporary)
 		die("%s: %s%s", quote_file(err->path), strerror(-err->code),
@@ -80,6 +80,9 @@ static int run(struct settings *set)
 	}
 	rc = sp_group_run(&set->opts, &io, &stats, &err);
 	progress_wipe();
+	if (rc < 0 && stats.output_files)
+		msg("%" PRIu64 " file%s of groups before the error %s complete", stats.output_files,
+		    stats.output_files == 1 ? "" : "s", stats.output_files == 1 ? "is" : "are");
 	runplot_name(&set->common, &err);
 	if (rc < 0)
 		failure(set, rc, &err);

@@ -5,7 +5,8 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "group/result.h"
+#include "group/pivot.h"
+#include "group/running.h"
 #include "rec/json.h"
 
 #define NO_VALUE "-" /* where fields are separated by blanks */
@@ -26,11 +27,24 @@ static char *grow(struct sp__group_results *r, size_t n)
 	return row->data + row->bytes;
 }
 
+/* True if lines cannot have this field: a calculated one can have any byte. */
+static bool divides(const struct sp__group_results *r, const char *p, size_t n)
+{
+	const struct sp__cut *cut = &r->in->cut;
+
+	if (!n || cut->kind == SP__CUT_CSV)
+		return false;
+	if (memchr(p, r->in->format.eol, n))
+		return true;
+	return cut->kind == SP__CUT_BLANKS ? memchr(p, ' ', n) || memchr(p, '\t', n)
+					   : memchr(p, cut->sep[0], n) != NULL;
+}
+
 /* Appends a field between separators, in quotes if it needs them. */
 static int put_separated(struct sp__group_results *r, uint32_t number, const char *p, size_t n)
 {
 	const struct sp__cut *cut = &r->in->cut;
-	const bool only = r->spec->nkeys + r->spec->naggregates == 1;
+	const bool only = r->ncolumns == 1;
 	char *to;
 
 	if (!n && cut->kind == SP__CUT_BLANKS) {
@@ -38,6 +52,11 @@ static int put_separated(struct sp__group_results *r, uint32_t number, const cha
 		p = r->in->null_bytes ? r->in->null_text : NO_VALUE;
 		n = strlen(p);
 	}
+	if (divides(r, p, n))
+		return sp__errf(r->err, SP_EFORMAT, "group", NULL, -1,
+				"'%.*s' has a separator of fields or lines in it, so the result "
+				"would not have the same fields; use --csv, or another -t",
+				(int)sp__min(n, SHOWN), p);
 	to = grow(r, 2 * n + SP__SEPARATOR_MAX + 2);
 	if (!to)
 		return no_memory(r);
@@ -70,7 +89,7 @@ static int not_utf8(struct sp__group_results *r, const char *what, const char *p
 static int put_member(struct sp__group_results *r, uint32_t number, const char *p, size_t n,
 		      bool is_number)
 {
-	const char *name = sp__group_column_name(r->spec, number);
+	const char *name = sp__group_result_name(r, number);
 	const size_t name_bytes = strlen(name);
 	char *to = grow(r, SP__JSON_TEXT(name_bytes) + SP__JSON_TEXT(n) + sizeof("{: null}"));
 
@@ -99,12 +118,16 @@ static int put_member(struct sp__group_results *r, uint32_t number, const char *
 int sp__group_field_put(struct sp__group_results *r, uint32_t number, const char *p, size_t n,
 			bool is_number)
 {
-	if (r->having) {
+	if (r->take)
+		return r->take(r, number, p, n, is_number);
+	if (r->having && number < sp__group_named(r->spec)) {
 		if (sp__bytes_append(&r->values, p, n, NULL))
 			return no_memory(r);
 		r->columns[number].n = n;
 	}
-	if (r->sorter && r->order.column == (int)number && sp__bytes_set(&r->ordered, p, n, NULL))
+	if ((r->sorter && r->order.column == (int)number &&
+	     sp__bytes_set(&r->ordered, p, n, NULL)) ||
+	    (r->runs && sp__group_runs_note(r->runs, number, p, n)))
 		return no_memory(r);
 	return r->json ? put_member(r, number, p, n, is_number) : put_separated(r, number, p, n);
 }

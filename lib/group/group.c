@@ -10,6 +10,7 @@
 #include "base/minmax.h"
 #include "base/outfile_impl.h"
 #include "group/job.h"
+#include "group/split.h"
 #include "run/memory.h"
 
 /* Of the memory: the tables of all workers; another order of the result has a sort of its own. */
@@ -45,7 +46,8 @@ static int open_partials(struct sp__group_job *j)
 	struct sp_sort_stats opened;
 	int rc;
 
-	if (j->opts->order && strcmp(j->opts->order, "key") != 0)
+	if ((j->opts->order && strcmp(j->opts->order, "key") != 0) || j->opts->pivot ||
+	    j->opts->npercent)
 		j->rows_bytes = all / ORDER_SHARE;
 	rc = open_sort(j, &j->partials, all - tables - j->rows_bytes, NULL);
 	if (rc)
@@ -85,12 +87,18 @@ static int begin_output(struct sp__group_job *j)
 {
 	struct sp__wstream_opts writing = sp__env_writing(sp__group_job_env(j));
 	const struct sp_batch none = { NULL, 0 };
-	int rc = sp__result_begin(&j->write, &writing);
+	int rc;
 
+	/* Each file of a group has a header. */
+	if (j->split)
+		return 0;
+	rc = sp__result_begin(&j->write, &writing);
 	if (!rc)
 		rc = sp__result_put_header(&j->write, &none);
-	return rc < 0 || !j->opts->header || j->opts->json ? rc
-							   : sp__group_results_header(&j->results);
+	/* The columns of a pivot are not known yet. */
+	if (rc < 0 || !j->opts->header || j->opts->json || j->opts->pivot)
+		return rc;
+	return sp__group_results_header(&j->results);
 }
 
 /* Combines partial records, up to the first ones already fetched (rc). */
@@ -115,6 +123,8 @@ static int write_sorted_rows(struct sp__group_job *j)
 	struct sp_batch batch;
 	int rc = sp__sorter_finish(&j->rows);
 
+	if (!rc && j->opts->pivot && !j->opts->json)
+		rc = sp__group_results_header(&j->results);
 	while (!rc && (rc = sp__sort_get_next(j->rows.sort, &batch)) == SP_READY)
 		rc = sp__group_results_rows(&j->results, &batch);
 	return rc == SP_END ? 0 : rc;
@@ -153,6 +163,8 @@ static int write_result(struct sp__group_job *j)
 		rc = write_sorted_rows(j);
 	if (rc < 0)
 		return rc;
+	if (j->split)
+		return 0;
 	rc = sp__group_results_flush(&j->results);
 	if (!rc)
 		rc = sp__result_finish(&j->write);
@@ -181,7 +193,12 @@ static int run(struct sp__group_job *j)
 		sp__inputs_bytes(j->io->inputs, j->io->ninputs, j->opts->run.decompress, &all);
 	if (!all)
 		j->total_bytes = 0;
-	rc = open_partials(j);
+	if (j->opts->split)
+		rc = sp__group_split_new(&j->split, j->opts->split, j->opts->nkeys, j->io->inputs,
+					 j->io->ninputs, j->err);
+	j->results.split = j->split;
+	if (!rc)
+		rc = open_partials(j);
 	if (!rc)
 		rc = sp__inputs_lay(sp__env_reading(sp__group_job_env(j)).device, j->io->inputs,
 				    j->io->ninputs, &j->sim_file, j->err);
@@ -203,6 +220,7 @@ static void note(const struct sp__group_job *j, struct sp_group_stats *st)
 	*st = (struct sp_group_stats){ .groups = j->results.groups,
 				       .output_records = j->results.rows,
 				       .output_bytes = j->results.bytes,
+				       .output_files = sp__group_split_files(j->split),
 				       .blank_lines = j->blank_lines,
 				       .threads = j->nworkers };
 	if (!j->partials.sort)
@@ -264,6 +282,7 @@ static int run_job(const struct sp_group_opts *opts, const struct sp_group_io *i
 		note(&j, stats);
 	sp__group_job_close_workers(&j);
 	sp__group_results_close(&j.results);
+	sp__group_split_free(j.split);
 	sp__group_spec_free(&j.spec);
 	sp__result_close(&j.write);
 	sp__scan_close(j.scan);

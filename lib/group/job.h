@@ -25,7 +25,8 @@ struct sp__group_job {
 	unsigned nworkers;
 	size_t worker_bytes;
 	struct sp__sorter partials, rows;
-	uint64_t rows_bytes; /* memory for the sort of rows; 0: rows are in the order of the keys */
+	uint64_t rows_bytes; /* memory for the sort of rows; 0: they are written as they come */
+	struct sp__group_split *split;
 	struct sp__group_results results;
 	struct sp_sort_io output;
 	struct sp__sort_result write;

@@ -63,6 +63,12 @@ static int resolve(struct sp__group_job *j, const struct sp_batch *header, bool 
 		.largest = j->opts->largest,
 		.by = j->opts->by,
 		.nby = j->opts->nby,
+		.pivot = j->opts->pivot,
+		.percent = j->opts->percent,
+		.npercent = j->opts->npercent,
+		.cumulative = j->opts->cumulative,
+		.ncumulative = j->opts->ncumulative,
+		.split = j->opts->split,
 		.first_positions = order && !strcmp(order, "first"),
 	};
 	int rc = 0;
@@ -102,7 +108,7 @@ static int open_workers(struct sp__group_job *j)
 								   : 0,
 					     .skip_invalid = j->opts->skip_invalid };
 	sp__cut_init(&j->input.cut, csv || j->opts->separator >= 0 ? &byte : NULL, 1, csv);
-	if (j->opts->header || j->opts->json) {
+	if (j->opts->header || j->opts->json || j->opts->pivot) {
 		rc = sp__group_names_check(&j->spec, &j->input.cut, line_end(j), j->opts->json,
 					   j->err);
 		if (rc)

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
-#include "group/result.h"
+#include "group/pivot.h"
+#include "group/running.h"
+#include "group/split.h"
 
 #define ARENA_BYTES ((size_t)16 << 10)
 #define LIST_SEPARATOR ';'
@@ -39,9 +41,13 @@ int sp__group_results_open(struct sp__group_results *r)
 
 	r->lists = calloc(s->nlists + 1, sizeof(*r->lists));
 	r->ranks = calloc(s->naggregates + 1, sizeof(*r->ranks));
-	r->columns = calloc(s->nkeys + s->naggregates + 1, sizeof(*r->columns));
+	r->columns = calloc(sp__group_named(s) + 1, sizeof(*r->columns));
+	r->ncolumns = sp__group_named(s) + s->nrunning;
+	r->runs = s->nrunning ? sp__group_runs_new(s) : NULL;
+	r->pivot = s->pivot ? sp__group_pivot_new(s) : NULL;
 	r->scratch = r->having ? sp__expr_scratch_new(r->having) : NULL;
 	if (!r->lists || !r->ranks || !r->columns || (r->having && !r->scratch) ||
+	    (s->nrunning && !r->runs) || (s->pivot && !r->pivot) ||
 	    sp__arena_open(&r->arena, ARENA_BYTES))
 		return no_memory(r);
 	for (uint32_t i = 0; i < s->narguments; i++) {
@@ -71,7 +77,10 @@ void sp__group_results_close(struct sp__group_results *r)
 	sp__arena_close(&r->arena);
 	sp__bytes_release(&r->prefix, NULL);
 	sp__bytes_release(&r->text, NULL);
+	sp__group_runs_free(r->runs);
+	sp__group_pivot_free(r->pivot);
 	sp__bytes_release(&r->row, NULL);
+	sp__bytes_release(&r->body, NULL);
 	sp__bytes_release(&r->out, NULL);
 	sp__bytes_release(&r->ordered, NULL);
 	sp__bytes_release(&r->code, NULL);
@@ -92,6 +101,35 @@ static void end_value(struct sp__group_list *l)
 	l->last.bytes = 0;
 }
 
+/* Is a function sp__group_field_fn: a key is a part of the name of a file. */
+static int name_file(struct sp__group_results *r, uint32_t number, const char *p, size_t n,
+		     bool is_number)
+{
+	(void)number;
+	(void)is_number;
+	return sp__group_split_key(r->split, p, n);
+}
+
+/* Opens the file of the open group, whose partial records are complete. */
+static int open_file(struct sp__group_results *r)
+{
+	int rc;
+
+	r->take = name_file;
+	rc = sp__group_row_key(r);
+	r->take = NULL;
+	if (!rc)
+		rc = sp__group_split_begin(r->split);
+	return rc ? rc : sp__group_file_header(r);
+}
+
+static int close_file(struct sp__group_results *r)
+{
+	int rc = sp__group_results_flush(r);
+
+	return rc ? rc : sp__group_split_end(r->split);
+}
+
 static int end_group(struct sp__group_results *r)
 {
 	const struct sp__group_spec *s = r->spec;
@@ -99,7 +137,7 @@ static int end_group(struct sp__group_results *r)
 
 	for (uint32_t i = 0; i < s->nlists; i++)
 		end_value(&r->lists[i]);
-	rc = s->largest ? 0 : sp__group_row_write(r);
+	rc = !s->largest ? sp__group_row_write(r) : r->split ? close_file(r) : 0;
 	r->groups++;
 	r->records += ((struct sp__grouped *)sp__group_result_part(r, 0))->records;
 	r->at = 0;
@@ -269,7 +307,9 @@ static int take(struct sp__group_results *r, const char *at, const char *stop)
 		return take_group(r, p, stop);
 	if (tag < SP__TAG_LIST || tag - SP__TAG_LIST >= (int)s->nlists)
 		return sp__err(r->err, SP_ECORRUPT, "group", NULL, -1);
-	return take_listed(r, &r->lists[tag - SP__TAG_LIST], p, stop);
+	if (r->split && !r->lists[0].passed)
+		rc = open_file(r);
+	return rc ? rc : take_listed(r, &r->lists[tag - SP__TAG_LIST], p, stop);
 }
 
 int sp__group_results_take(struct sp__group_results *r, const struct sp_batch *partial)
@@ -290,5 +330,7 @@ int sp__group_results_end(struct sp__group_results *r)
 
 	if (!r->at && !r->groups && !r->spec->nkeys)
 		rc = begin_group(r, "", 0);
-	return rc || !r->at ? rc : end_group(r);
+	if (!rc && r->at)
+		rc = end_group(r);
+	return rc || !r->pivot ? rc : sp__group_pivot_end(r);
 }

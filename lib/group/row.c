@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the row of a group, and puts rows in another order than that of the keys (result.h).
+ * Makes the row of a group: its key and aggregates (result.h).
  */
 #include <errno.h>
 #include <math.h>
@@ -9,117 +9,15 @@
 #include "base/floats.h"
 #include "base/minmax.h"
 #include "base/put.h"
-#include "group/result.h"
+#include "group/pivot.h"
+#include "group/running.h"
 
-#define OUT_BYTES ((size_t)64 << 10)
 #define AVG_PLACES 6
 #define SHOWN 40 /* bytes of a text in a message */
 
 static int no_memory(struct sp__group_results *r)
 {
 	return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
-}
-
-/* Rows. */
-
-int sp__group_results_flush(struct sp__group_results *r)
-{
-	const struct sp_batch batch = { r->out.data, r->out.bytes };
-	int rc = batch.bytes ? sp__result_put(r->write, &batch) : 0;
-
-	r->bytes += r->out.bytes;
-	r->out.bytes = 0;
-	return rc;
-}
-
-int sp__group_row_put(struct sp__group_results *r, const char *row, size_t bytes)
-{
-	const char eol = r->in->format.kind == SP_REC_LINE ? r->in->format.eol : '\n';
-
-	if (r->limited && r->rows == r->top)
-		return SP_END;
-	r->rows++;
-	if (sp__bytes_append(&r->out, row, bytes, NULL) || sp__bytes_append(&r->out, &eol, 1, NULL))
-		return no_memory(r);
-	return r->out.bytes >= OUT_BYTES ? sp__group_results_flush(r) : 0;
-}
-
-/* What a value of the result is, in its order. */
-enum { ORDER_NONE = SP__TAG_GROUP, ORDER_NUMBER, ORDER_TEXT };
-
-/* Appends the value by which the row is ordered. */
-static int put_value_code(struct sp__bytes *code, const char *p, size_t n)
-{
-	unsigned char number[SP__AMOUNT_CODE];
-	struct sp__amount x;
-	char kind = ORDER_TEXT;
-
-	if (!n) {
-		kind = ORDER_NONE;
-	} else if (sp__amount_parse(p, n, &x)) {
-		kind = ORDER_NUMBER;
-		n = sp__amount_encode(&x, number);
-		p = (const char *)number;
-	}
-	return sp__bytes_append(code, &kind, 1, NULL) ? -ENOMEM : sp__code_put_part(code, p, n);
-}
-
-static int put_position(struct sp__bytes *code, uint64_t position)
-{
-	char bytes[SP__CODE_POSITION];
-
-	sp__code_position(bytes, position);
-	return sp__code_put_part(code, bytes, sizeof(bytes));
-}
-
-/* Gives the row to the sort of rows. */
-static int sort_row(struct sp__group_results *r)
-{
-	struct sp__bytes *code = &r->code;
-	char *to;
-	int rc;
-
-	code->bytes = 0;
-	if (!r->order.first)
-		rc = put_value_code(code, r->ordered.data, r->ordered.bytes);
-	else
-		rc = put_position(code, *(uint64_t *)sp__group_result_part(r, r->spec->position));
-	if (!rc && r->order.reverse) {
-		rc = sp__bytes_set(&r->text, code->data, code->bytes, NULL);
-		code->bytes = 0;
-		rc = rc ? rc : sp__code_put_descending(code, &r->text);
-	}
-	/* Equal values stay in the order of the keys. */
-	rc = rc ? rc : put_position(code, r->groups);
-	if (rc)
-		return no_memory(r);
-	to = sp__sorter_space(r->sorter, code->bytes + 2 * r->row.bytes + 1);
-	if (!to)
-		return -ENOMEM;
-	memcpy(to, code->data, code->bytes);
-	*sp__code_escape(to + code->bytes, r->row.data, r->row.bytes) = SP__CODE_NUL;
-	return sp__sorter_add(r->sorter, strlen(to) + 1);
-}
-
-int sp__group_results_rows(struct sp__group_results *r, const struct sp_batch *sorted)
-{
-	const char *at = sorted->data, *end = at + sorted->bytes;
-	/* The parts of the order: a value, or a position, and the number of the group. */
-	const unsigned parts = 2;
-	int rc = 0;
-
-	for (const char *stop; !rc && at < end; at = stop + 1) {
-		stop = memchr(at, SP__CODE_NUL, (size_t)(end - at));
-		for (unsigned i = 0; i < parts; i++)
-			at = (const char *)memchr(at, SP__CODE_END, (size_t)(stop - at)) + 1;
-		if (sp__bytes_reserve(&r->text, (size_t)(stop - at), NULL))
-			return no_memory(r);
-		rc = sp__group_row_put(
-			r, r->text.data,
-			(size_t)(sp__code_unescape(r->text.data, at, (size_t)(stop - at)) -
-				 r->text.data));
-	}
-	return rc;
 }
 
 /* Values of a row. */
@@ -328,7 +226,7 @@ static int put_part(struct sp__group_results *r, uint32_t i, const char *part, s
 }
 
 /* Appends the key: its texts, or what its bytes are. */
-static int put_key(struct sp__group_results *r)
+int sp__group_row_key(struct sp__group_results *r)
 {
 	const struct sp__group_spec *s = r->spec;
 	const char *at = r->prefix.data, *end = at + r->prefix.bytes;
@@ -351,27 +249,6 @@ static int put_key(struct sp__group_results *r)
 	return rc;
 }
 
-int sp__group_results_header(struct sp__group_results *r)
-{
-	const struct sp__group_spec *s = r->spec;
-	const bool limited = r->limited;
-	int rc = 0;
-
-	if (s->largest && !r->header.bytes)
-		return 0;
-	r->row.bytes = 0;
-	for (uint32_t i = 0; !rc && i < s->nkeys + s->naggregates; i++)
-		rc = put_text(r, i, sp__group_column_name(s, i),
-			      strlen(sp__group_column_name(s, i)));
-	r->limited = false;
-	if (!rc)
-		rc = s->largest ? sp__group_row_put(r, r->header.data, r->header.bytes)
-				: sp__group_row_put(r, r->row.data, r->row.bytes);
-	r->limited = limited;
-	r->rows = 0;
-	return rc;
-}
-
 /* Sets *chosen to whether the condition is true for the row. */
 static int choose(struct sp__group_results *r, bool *chosen)
 {
@@ -382,7 +259,7 @@ static int choose(struct sp__group_results *r, bool *chosen)
 	struct sp__expr_bad bad;
 	int rc;
 
-	for (uint32_t i = 0; i < s->nkeys + s->naggregates; i++) {
+	for (uint32_t i = 0; i < sp__group_named(s); i++) {
 		struct sp__slice *column = &r->columns[i];
 
 		column->p = at;
@@ -400,21 +277,46 @@ static int choose(struct sp__group_results *r, bool *chosen)
 	return rc ? no_memory(r) : 0;
 }
 
+int sp__group_row_values(struct sp__group_results *r)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < r->spec->naggregates; i++)
+		rc = put_aggregate(r, i);
+	return rc;
+}
+
+/* Gives the row to the sort of rows, behind what columns that depend on other rows need. */
+static int sort_row(struct sp__group_results *r)
+{
+	struct sp__bytes *body = &r->body;
+
+	body->bytes = 0;
+	if ((r->runs && sp__group_runs_save(r->runs, body)) ||
+	    sp__bytes_reserve(body, body->bytes + 2 * r->row.bytes, NULL))
+		return no_memory(r);
+	body->bytes =
+		(size_t)(sp__code_escape(body->data + body->bytes, r->row.data, r->row.bytes) -
+			 body->data);
+	return sp__group_row_sort(r, sp__group_result_position(r), body);
+}
+
 int sp__group_row_write(struct sp__group_results *r)
 {
-	const struct sp__group_spec *s = r->spec;
 	bool chosen = true;
 	int rc;
 
+	if (r->pivot)
+		return sp__group_pivot_add(r);
 	r->row.bytes = r->values.bytes = 0;
-	rc = put_key(r);
-	for (uint32_t i = 0; !rc && i < s->naggregates; i++)
-		rc = put_aggregate(r, i);
-	if (!rc && r->json && sp__bytes_append(&r->row, "}", 1, NULL))
-		rc = no_memory(r);
+	rc = sp__group_row_key(r);
+	if (!rc)
+		rc = sp__group_row_values(r);
+	if (!rc && r->runs)
+		sp__group_runs_total(r->runs);
 	if (!rc && r->having)
 		rc = choose(r, &chosen);
-	if (!rc && chosen)
-		rc = r->sorter ? sort_row(r) : sp__group_row_put(r, r->row.data, r->row.bytes);
-	return rc;
+	if (rc || !chosen)
+		return rc;
+	return r->sorter ? sort_row(r) : sp__group_row_finish(r);
 }

@@ -364,6 +364,8 @@ static size_t longest(const struct sp__group_words *words, const struct sp__colu
 
 	if (words->where)
 		n = sp__max(n, strlen(words->where));
+	if (words->pivot)
+		n = sp__max(n, strlen(words->pivot));
 	for (size_t i = 0; i < words->nkeys; i++)
 		n = sp__max(n, strlen(words->keys[i]));
 	for (size_t i = 0; i < words->nby; i++)
@@ -382,20 +384,52 @@ static int set_where(struct sp__group_parser *p, const char *text)
 	return rc ? rc : sp__expr_condition(p->s->where, "--where", text, p->p, p->err);
 }
 
+/* Returns what whole records have no use for; NULL: nothing. */
+static const char *excluded_by_records(const struct sp_group_opts *o)
+{
+	return o->aggregates	? "aggregates"
+	       : o->json	? "JSON"
+	       : o->having	? "a condition of rows"
+	       : o->order	? "another order of rows"
+	       : o->pivot	? "a pivot"
+	       : o->npercent	? "percentages"
+	       : o->ncumulative ? "running totals"
+				: NULL;
+}
+
+static const char *excluded_by_pivot(const struct sp_group_opts *o)
+{
+	return o->having	? "a condition of rows"
+	       : o->npercent	? "percentages"
+	       : o->ncumulative ? "running totals"
+	       : o->order && strcmp(o->order, "key") != 0 && strcmp(o->order, "first") != 0
+		       ? "an order by a column"
+		       : NULL;
+}
+
+static const char *excluded_by_files(const struct sp_group_opts *o)
+{
+	return o->limited				  ? "a limit"
+	       : o->run.compress_output != SP_PACKED_NONE ? "a compressed output"
+							  : NULL;
+}
+
 int sp__group_options_check(const struct sp_group_opts *o, struct sp_errinfo *err)
 {
-	const char *with = !o->largest	   ? NULL
-			   : o->aggregates ? "aggregates"
-			   : o->json	   ? "JSON"
-			   : o->having	   ? "a condition of rows"
-			   : o->order	   ? "another order of rows"
-					   : NULL;
+	const struct {
+		const char *option, *other;
+	} pairs[] = {
+		{ "the largest records of each group", o->largest ? excluded_by_records(o) : NULL },
+		{ "a file for each group", o->split ? excluded_by_records(o) : NULL },
+		{ "a file for each group", o->split ? excluded_by_files(o) : NULL },
+		{ "a pivot", o->pivot ? excluded_by_pivot(o) : NULL },
+	};
 
-	return with ? sp__invalid(err, NULL,
-				  "the largest records of each group and %s exclude "
-				  "each other",
-				  with)
-		    : 0;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		if (pairs[i].other)
+			return sp__invalid(err, NULL, "%s and %s exclude each other",
+					   pairs[i].option, pairs[i].other);
+	return 0;
 }
 
 int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words *words,
@@ -410,7 +444,11 @@ int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words 
 		return sp__group_no_memory(&p);
 	for (size_t i = 0; !rc && i < words->nkeys; i++)
 		rc = add_key(&p, words->keys[i], &s->keys, &s->nkeys);
-	s->largest = words->largest;
+	if (!rc && words->pivot)
+		rc = add_key(&p, words->pivot, &s->keys, &s->nkeys);
+	s->pivot = words->pivot;
+	s->split = words->split;
+	s->largest = words->split && !words->largest ? UINT64_MAX : words->largest;
 	for (size_t i = 0; !rc && i < words->nby; i++)
 		rc = add_key(&p, words->by[i], &s->by, &s->nby);
 	if (!rc && !s->largest)
@@ -421,6 +459,8 @@ int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words 
 		rc = sp__group_sort_columns(&p);
 	if (!rc)
 		rc = lay_out(&p, words->first_positions);
+	if (!rc)
+		rc = sp__group_running_parse(s, words, err);
 	free(p.word);
 	return rc;
 }
@@ -444,7 +484,10 @@ void sp__group_spec_free(struct sp__group_spec *s)
 		sp__expr_free(s->derived[i].expr);
 		free(s->derived[i].text);
 	}
+	for (uint32_t i = 0; i < s->nrunning; i++)
+		free(s->running[i].name);
 	sp__expr_free(s->where);
+	free(s->running);
 	free(s->derived);
 	free(s->arguments);
 	free(s->aggregates);

@@ -83,17 +83,28 @@ struct sp__group_derived {
 	char *text;
 };
 
+/* A column that depends on the rows before it, or on all rows. */
+struct sp__group_running {
+	uint32_t of;	 /* a column of the result: a count or a sum */
+	bool percent;	 /* of the total of all groups */
+	bool cumulative; /* with the rows before */
+	char *name;
+};
+
 struct sp__group_spec {
 	/* Not 0: so many whole records of each group, in the order of `by`, are written. */
 	uint64_t largest;
 	struct sp__group_key *by;
 	uint32_t nby;
-	uint32_t nkeys, narguments, naggregates, ncolumns, nlists, nderived;
+	uint32_t nkeys, narguments, naggregates, ncolumns, nlists, nderived, nrunning;
 	struct sp__group_key *keys;
 	struct sp__group_argument *arguments;
 	struct sp__group_aggregate *aggregates;
 	size_t *columns; /* field of each column, ascending; SIZE_MAX: no record has it */
 	struct sp__group_derived *derived; /* columns behind these */
+	struct sp__group_running *running; /* columns of the result behind the aggregates */
+	bool pivot;			   /* the values of the last key are columns */
+	bool split;			   /* a file for each group */
 	struct sp__expr *where;		   /* condition of a record; NULL: none */
 	uint32_t state_bytes;		   /* of a group, a multiple of 16 */
 	uint32_t key_texts;		   /* offset of the texts of keys with an order; 0: none */
@@ -103,7 +114,13 @@ struct sp__group_spec {
 /* True if a group keeps the text of key i: its bytes in the order of the key are another text. */
 static inline bool sp__group_keeps_text(const struct sp__group_spec *s, uint32_t i)
 {
-	return s->keys[i].order && !s->largest;
+	return s->keys[i].order && (!s->largest || s->split);
+}
+
+/* Returns how many columns conditions and orders can name. */
+static inline uint32_t sp__group_named(const struct sp__group_spec *s)
+{
+	return s->nkeys + s->naggregates;
 }
 
 /* Returns -EINVAL with the reason if options exclude each other. */
@@ -119,7 +136,13 @@ struct sp__group_words {
 	uint64_t largest;	/* 0: aggregates */
 	const char *const *by;
 	size_t nby;
+	const char *pivot; /* NULL: none */
+	const char *const *percent;
+	size_t npercent;
+	const char *const *cumulative;
+	size_t ncumulative;
 	bool first_positions; /* keep where each group was seen first */
+	bool split;	      /* a file for each group */
 };
 
 /*
@@ -151,6 +174,14 @@ SP_MUST_CHECK int sp__group_order_parse(struct sp__group_order *order, const cha
  */
 SP_MUST_CHECK int sp__group_having_parse(struct sp__expr **having, const char *text,
 					 const struct sp__group_spec *spec, struct sp_errinfo *err);
+
+/*
+ * Adds the columns of percent and cumulative: "[COLUMN] [as NAME]"; without COLUMN of the first
+ * count or sum.  Returns 0; -EINVAL with the reason; or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__group_running_parse(struct sp__group_spec *s,
+					  const struct sp__group_words *words,
+					  struct sp_errinfo *err);
 
 /* Returns the number of the result's column of this name; -1: there is none. */
 int sp__group_spec_find(const struct sp__group_spec *s, const char *name, size_t n);

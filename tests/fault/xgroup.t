@@ -23,7 +23,11 @@ alone=(-k 1:r -S 1M --parallel=1 --agg 'count(), list(2)' in)
 # shellcheck disable=SC2034,SC2016
 expressions=(-k 'substr($1, 1, 3) as k' -S 1M --parallel=2 --where "\$2 > 1 and upper(\$1) like 'K%'"
 	--agg "sum(\$2 * 2) as s, max(replace(\$1, 'k', 'kk'))" --having 's + 1 > 0 or k is null' in)
-for command in memory spilled alone expressions; do
+# shellcheck disable=SC2034,SC2016
+pivot=(-k 'substr($1, 1, 3) as k' --pivot='$2 * 4' -S 1M --parallel=2 in)
+# shellcheck disable=SC2034
+shares=(-k 1 -S 1M --parallel=2 --percent '--cumulative=percent(count())' in)
+for command in memory spilled alone expressions pivot shares; do
 	declare -n line=$command
 	"$xgroup" "${line[@]}" >want.$command || exit 2
 done
@@ -70,7 +74,7 @@ requests()
 }
 
 wrap=() full=${SP_TEST_FULL:-}
-for command in memory spilled alone expressions; do
+for command in memory spilled alone expressions pivot shares; do
 	sweep $command alloc $((full ? 200 : 20))
 	for call in open read pread write pwrite close ftruncate rename; do
 		sweep $command $call $((full ? 20 : 5))
@@ -90,5 +94,30 @@ for i in $(seq 1 $((full ? 100 : 12))); do
 done
 rm -rf tmp && mkdir tmp
 tap_empty "killed: the output is the old one ($early times) or the new one" "$bad"
+
+# A file for each group: those that are there are complete.
+# shellcheck disable=SC2016
+by=(-S 1M --parallel=2 -k 'substr($1, 1, 2)')
+once()
+{
+	local what='' file
+
+	rm -rf place && mkdir place
+	"${wrap[@]}" "$xgroup" -T tmp "${by[@]}" --split='place/%s' in >out 2>err
+	status=$?
+	for file in place/*; do
+		[ ! -e "$file" ] || cmp -s "$file" "groups/${file#place/}" || what+="$file is not complete; "
+	done
+	case $status in
+	0) [ "$(ls place)" = "$(ls groups)" ] || what+='status 0, and files are missing' ;;
+	2) grep -q '^xgroup: .' err || what+='no message' ;;
+	*) what+="status $status" ;;
+	esac
+	[ -z "$what" ] || printf '%s: %s\n' "$what" "$(head -c 300 err)"
+}
+mkdir groups && "$xgroup" "${by[@]}" --split='groups/%s' in || exit 2
+for call in alloc open pwrite close link; do
+	sweep split $call $((full ? 60 : 9))
+done
 all_swept
 tap_done

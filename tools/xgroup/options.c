@@ -54,22 +54,45 @@ static const char notes[] =
 	"  xgroup --csv --header -k endpoint --agg 'p50(ms), p99(ms), max(ms)' log.csv\n"
 	"  xgroup --csv --header -k 'month(day)' --agg 'sum(price * n)' sales.csv\n"
 	"  xgroup --csv --header -k city --where 'n > 5' --having 'count() > 9' x.csv\n"
-	"  xgroup --csv --header -k user --largest=2 -k amount:nr payments.csv\n";
+	"  xgroup --csv --header -k user --largest=2 -k amount:nr payments.csv\n"
+	"  xgroup --csv --header -k city --split='by-%s.csv' people.csv\n"
+	"  xgroup --csv --header -k region --pivot=year --agg 'sum(price)' sales.csv\n";
+
+static void add_text(const char ***list, size_t *n, const char *text)
+{
+	*list = must_alloc(*list, *n + 1, sizeof(**list));
+	(*list)[(*n)++] = text ? text : "";
+}
 
 static void add_key(void *settings, const char *option, const char *text)
 {
 	struct settings *set = settings;
 
 	(void)option;
-	if (set->largest) {
-		set->by = must_alloc(set->by, set->opts.nby + 1, sizeof(*set->by));
-		set->by[set->opts.nby++] = text;
-		set->opts.by = set->by;
-		return;
-	}
-	set->keys = must_alloc(set->keys, set->opts.nkeys + 1, sizeof(*set->keys));
-	set->keys[set->opts.nkeys++] = text;
+	if (set->largest)
+		add_text(&set->by, &set->opts.nby, text);
+	else
+		add_text(&set->keys, &set->opts.nkeys, text);
+	set->opts.by = set->by;
 	set->opts.keys = set->keys;
+}
+
+static void add_percent(void *settings, const char *option, const char *text)
+{
+	struct settings *set = settings;
+
+	(void)option;
+	add_text(&set->percent, &set->opts.npercent, text);
+	set->opts.percent = set->percent;
+}
+
+static void add_cumulative(void *settings, const char *option, const char *text)
+{
+	struct settings *set = settings;
+
+	(void)option;
+	add_text(&set->cumulative, &set->opts.ncumulative, text);
+	set->opts.cumulative = set->cumulative;
 }
 
 static uint64_t threads(const char *name, const char *text)
@@ -105,6 +128,21 @@ static const struct setting settings[] = {
 	  "that follow this option",
 	  TO(opts.largest), .number = { 1, UINT64_MAX },
 	  .given = offsetof(struct settings, largest) },
+	{ "split", "FORM",
+	  "instead of aggregates: write the records of each group, whole, to a file of its own, "
+	  "FORM "
+	  "with a key for each %s",
+	  TO(opts.split), .once = "names of files" },
+	{ "pivot", "KEY", "a column of the result for each value of this key", TO(opts.pivot),
+	  .once = "pivots" },
+	{ "percent", "COLUMN [as NAME]",
+	  "add a column: the share of the total, in percent, of this count or sum (the first one); "
+	  "may be repeated",
+	  .call = add_percent, .optional = true },
+	{ "cumulative", "COLUMN [as NAME]",
+	  "add a column: the sum of this column of all rows up to this one (the first one); may be "
+	  "repeated",
+	  .call = add_cumulative, .optional = true },
 	{ "having", "CONDITION", "write only the rows for which this is true", TO(opts.having),
 	  .once = "conditions of rows" },
 	{ "order", "HOW",
@@ -213,6 +251,7 @@ void options_parse(struct settings *set, int argc, char **argv)
 	set->files = operands.n ? (const char *const *)operands.text : standard_input;
 	set->nfiles = operands.n ? operands.n : 1;
 	set_format(set);
+	args_exclude(set->opts.split, "--split", set->output, "--output");
 	common_options_finish(&set->common);
 	if (!common_options_simulated(&set->common))
 		autopack(&set->common, set->files, set->nfiles, set->output);

@@ -18,6 +18,7 @@ struct settings {
 	bool csv, zero, largest;
 	const char *separator;
 	const char **keys, **by; /* by: given behind --largest */
+	const char **percent, **cumulative;
 	const char *output;
 	const char *const *files;
 	size_t nfiles;

@@ -63,6 +63,30 @@ struct sp_group_opts {
 	 * not there are null.  Texts that are not UTF-8 are SP_EFORMAT.
 	 */
 	bool json;
+	/*
+	 * A key, as of `keys`, whose values are columns of the result: a column for each value and
+	 * aggregate, in the order of the values; NULL: none.  The result begins with their names.
+	 * Not with having, percent, cumulative, and an order by a column.
+	 */
+	const char *pivot;
+	/*
+	 * Columns of the result, "[COLUMN] [as NAME]", COLUMN a count or a sum (the first one): for
+	 * each a column with the share of the total of all groups, in percent, and one with the
+	 * sum of the rows up to this one.  A running total of a share is possible.
+	 */
+	const char *const *percent;
+	size_t npercent;
+	const char *const *cumulative;
+	size_t ncumulative;
+	/*
+	 * Not NULL: instead of aggregates, write the whole records of each group to a file of its
+	 * own, with the header of the input.  This is the name of the files; each %s, as many as
+	 * there are keys, is replaced by a key, %% by %.  Of a key /, % and control characters are
+	 * written as % and two digits, and with several keys all but letters, digits, underscores
+	 * and points; a key without characters is %.  With `largest`, its first records.  Each file
+	 * appears when it is complete; an existing one is replaced, unless it is an input.
+	 */
+	const char *split;
 	bool limited; /* write only the first `top` rows */
 	uint64_t top;
 };
@@ -79,6 +103,7 @@ struct sp_group_stats {
 	uint64_t records, input_bytes; /* read */
 	uint64_t groups;
 	uint64_t output_records, output_bytes;
+	uint64_t output_files;	 /* complete ones of `split` */
 	uint64_t skipped;	 /* records with a value that is not a number or a date */
 	uint64_t filtered;	 /* records for which the condition is not true */
 	uint64_t blank_lines;	 /* between records of several columns */
@@ -105,10 +130,11 @@ struct sp_group_io {
  * stats: may be NULL; filled in as far as the work got, even after an error.
  * Returns 0 or an error:
  *   -EINVAL: keys, aggregates, conditions or order are wrong, with the reason in err->text and
- *       the part to quote in err->where; or `largest` is not possible with another option
+ *       the part to quote in err->where; or options exclude each other
  *   SP_EFORMAT: an input is not in the stated format, headers differ, or a value is not a number or
  *       a date
- *   SP_EUNSUP: records have a fixed length, or this build lacks the compressed format of an input
+ *   SP_EUNSUP: records have a fixed length, this build lacks the compressed format of an input,
+ *       or a file of `split` is an input or was written for another group
  *   SP_EBUDGET, SP_ESYNTAX, -EPERM: see sp_sort_plan() of spindle/sort.h
  *   SP_ECORRUPT: temporary data is damaged
  *   SP_EBALANCE: records were lost by a bug in the library; do not use the result

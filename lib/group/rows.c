@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes rows and records, in the order of the keys or through a sort of rows (result.h).
+ */
+#include "base/err.h"
+#include "group/pivot.h"
+#include "group/running.h"
+#include "group/split.h"
+
+#define OUT_BYTES ((size_t)64 << 10)
+
+static int no_memory(struct sp__group_results *r)
+{
+	return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+int sp__group_results_flush(struct sp__group_results *r)
+{
+	const struct sp_batch batch = { r->out.data, r->out.bytes };
+	int rc = 0;
+
+	if (batch.bytes)
+		rc = r->split ? sp__group_split_put(r->split, &batch)
+			      : sp__result_put(r->write, &batch);
+	r->bytes += r->out.bytes;
+	r->out.bytes = 0;
+	return rc;
+}
+
+int sp__group_row_put(struct sp__group_results *r, const char *row, size_t bytes)
+{
+	const char eol = r->in->format.kind == SP_REC_LINE ? r->in->format.eol : '\n';
+
+	if (r->limited && r->rows == r->top)
+		return SP_END;
+	r->rows++;
+	if (sp__bytes_append(&r->out, row, bytes, NULL) || sp__bytes_append(&r->out, &eol, 1, NULL))
+		return no_memory(r);
+	return r->out.bytes >= OUT_BYTES ? sp__group_results_flush(r) : 0;
+}
+
+int sp__group_row_finish(struct sp__group_results *r)
+{
+	int rc = r->runs ? sp__group_runs_put(r) : 0;
+
+	if (!rc && r->json && sp__bytes_append(&r->row, "}", 1, NULL))
+		rc = no_memory(r);
+	return rc ? rc : sp__group_row_put(r, r->row.data, r->row.bytes);
+}
+
+int sp__group_results_header(struct sp__group_results *r)
+{
+	const struct sp__group_spec *s = r->spec;
+	const bool limited = r->limited;
+	int rc = 0;
+
+	if (s->largest && !r->header.bytes)
+		return 0;
+	r->row.bytes = 0;
+	for (uint32_t i = 0; !rc && i < r->ncolumns; i++) {
+		const char *name = sp__group_result_name(r, i);
+
+		rc = sp__group_field_put(r, i, name, strlen(name), false);
+	}
+	r->limited = false;
+	if (!rc)
+		rc = s->largest ? sp__group_row_put(r, r->header.data, r->header.bytes)
+				: sp__group_row_put(r, r->row.data, r->row.bytes);
+	r->limited = limited;
+	r->rows = 0;
+	return rc;
+}
+
+int sp__group_file_header(struct sp__group_results *r)
+{
+	const uint64_t rows = r->rows;
+	int rc = r->header.bytes ? sp__group_row_put(r, r->header.data, r->header.bytes) : 0;
+
+	r->rows = rows;
+	return rc;
+}
+
+/* Rows in another order. */
+
+/* What a value of the result is, in its order. */
+enum { ORDER_NONE = SP__TAG_GROUP, ORDER_NUMBER, ORDER_TEXT };
+
+/* Appends the value by which the row is ordered. */
+static int put_value_code(struct sp__bytes *code, const char *p, size_t n)
+{
+	unsigned char number[SP__AMOUNT_CODE];
+	struct sp__amount x;
+	char kind = ORDER_TEXT;
+
+	if (!n) {
+		kind = ORDER_NONE;
+	} else if (sp__amount_parse(p, n, &x)) {
+		kind = ORDER_NUMBER;
+		n = sp__amount_encode(&x, number);
+		p = (const char *)number;
+	}
+	return sp__bytes_append(code, &kind, 1, NULL) ? -ENOMEM : sp__code_put_part(code, p, n);
+}
+
+static int put_position(struct sp__bytes *code, uint64_t position)
+{
+	char bytes[SP__CODE_POSITION];
+
+	sp__code_position(bytes, position);
+	return sp__code_put_part(code, bytes, sizeof(bytes));
+}
+
+/* Without another order rows are sorted by their number: what they need is known later. */
+static bool is_ordered(const struct sp__group_results *r)
+{
+	return r->order.first || r->order.column >= 0;
+}
+
+int sp__group_row_sort(struct sp__group_results *r, uint64_t position, const struct sp__bytes *body)
+{
+	struct sp__bytes *code = &r->code;
+	char *to;
+	int rc = 0;
+
+	code->bytes = 0;
+	if (is_ordered(r))
+		rc = r->order.first ? put_position(code, position)
+				    : put_value_code(code, r->ordered.data, r->ordered.bytes);
+	if (!rc && r->order.reverse) {
+		rc = sp__bytes_set(&r->text, code->data, code->bytes, NULL);
+		code->bytes = 0;
+		rc = rc ? rc : sp__code_put_descending(code, &r->text);
+	}
+	/* Equal values stay in the order of the keys. */
+	rc = rc ? rc : put_position(code, r->groups);
+	if (rc)
+		return no_memory(r);
+	to = sp__sorter_space(r->sorter, code->bytes + body->bytes + 1);
+	if (!to)
+		return -ENOMEM;
+	memcpy(to, code->data, code->bytes);
+	memcpy(to + code->bytes, body->data, body->bytes);
+	to[code->bytes + body->bytes] = SP__CODE_NUL;
+	return sp__sorter_add(r->sorter, code->bytes + body->bytes + 1);
+}
+
+/* Writes a row of the sort, [at, stop): behind the parts of the order. */
+static int write_sorted(struct sp__group_results *r, const char *at, const char *stop)
+{
+	for (unsigned i = is_ordered(r) + 1; i; i--)
+		at = (const char *)memchr(at, SP__CODE_END, (size_t)(stop - at)) + 1;
+	if (r->pivot)
+		return sp__group_pivot_write(r, at, stop);
+	if (r->runs && !(at = sp__group_runs_restore(r->runs, at, stop)))
+		return no_memory(r);
+	if (sp__bytes_reserve(&r->row, (size_t)(stop - at), NULL))
+		return no_memory(r);
+	r->row.bytes =
+		(size_t)(sp__code_unescape(r->row.data, at, (size_t)(stop - at)) - r->row.data);
+	return sp__group_row_finish(r);
+}
+
+int sp__group_results_rows(struct sp__group_results *r, const struct sp_batch *sorted)
+{
+	const char *at = sorted->data, *end = at + sorted->bytes;
+	int rc = 0;
+
+	for (const char *stop; !rc && at < end; at = stop + 1) {
+		stop = memchr(at, SP__CODE_NUL, (size_t)(end - at));
+		rc = write_sorted(r, at, stop);
+	}
+	return rc;
+}

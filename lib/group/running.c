@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adds counts and sums of rows (running.h).
+ *
+ * Values are the texts of the result, so a total is that of what is shown.
+ */
+#include <stdlib.h>
+#include "base/exactsum.h"
+#include "base/minmax.h"
+#include "group/running.h"
+
+#define PERCENT 100
+#define PERCENT_PLACES 6 /* as of a mean */
+
+/* A sum of numbers, exact as those of a group. */
+struct total {
+	sp__int128 units;
+	unsigned places;
+	bool is_real;
+	struct sp__exactsum reals;
+};
+
+struct run {
+	const struct sp__group_running *spec;
+	struct sp__bytes value; /* of the row, as text */
+	struct total all, passed;
+};
+
+struct sp__group_runs {
+	uint32_t n, first; /* first: the number of the first column */
+	struct run run[];
+};
+
+struct sp__group_runs *sp__group_runs_new(const struct sp__group_spec *s)
+{
+	struct sp__group_runs *runs = calloc(1, sizeof(*runs) + s->nrunning * sizeof(runs->run[0]));
+
+	if (!runs)
+		return NULL;
+	runs->n = s->nrunning;
+	runs->first = sp__group_named(s);
+	for (uint32_t i = 0; i < s->nrunning; i++) {
+		runs->run[i].spec = &s->running[i];
+		/* A value of no bytes has an address, too. */
+		if (sp__bytes_reserve(&runs->run[i].value, SP__AMOUNT_TEXT, NULL)) {
+			sp__group_runs_free(runs);
+			return NULL;
+		}
+	}
+	return runs;
+}
+
+void sp__group_runs_free(struct sp__group_runs *runs)
+{
+	for (uint32_t i = 0; runs && i < runs->n; i++)
+		sp__bytes_release(&runs->run[i].value, NULL);
+	free(runs);
+}
+
+int sp__group_runs_note(struct sp__group_runs *runs, uint32_t number, const char *p, size_t n)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < runs->n; i++)
+		if (runs->run[i].spec->of == number)
+			rc = sp__bytes_set(&runs->run[i].value, p, n, NULL);
+	return rc;
+}
+
+/* No value adds nothing. */
+static void add(struct total *t, const struct sp__bytes *value)
+{
+	struct sp__amount x;
+
+	if (!sp__amount_parse(value->data, value->bytes, &x))
+		return;
+	if (x.is_real)
+		sp__exactsum_add(&t->reals, x.real);
+	else
+		t->units += x.units;
+	t->is_real |= x.is_real;
+	t->places = sp__max(t->places, x.places);
+}
+
+static struct sp__amount amount(const struct total *t)
+{
+	struct sp__amount x = { .units = t->units, .places = t->places, .is_real = t->is_real };
+	struct sp__exactsum sum;
+
+	if (t->is_real) {
+		sum = t->reals;
+		sp__exactsum_add(&sum, (double)(t->units / SP__UNITS));
+		sp__exactsum_add(&sum, (double)(t->units % SP__UNITS) / SP__UNITS);
+		x.real = sp__exactsum_divide(&sum, 1);
+	}
+	return x;
+}
+
+void sp__group_runs_total(struct sp__group_runs *runs)
+{
+	for (uint32_t i = 0; i < runs->n; i++)
+		if (runs->run[i].spec->percent)
+			add(&runs->run[i].all, &runs->run[i].value);
+}
+
+int sp__group_runs_save(const struct sp__group_runs *runs, struct sp__bytes *body)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < runs->n; i++)
+		rc = sp__code_put_part(body, runs->run[i].value.data, runs->run[i].value.bytes);
+	return rc;
+}
+
+const char *sp__group_runs_restore(struct sp__group_runs *runs, const char *at, const char *stop)
+{
+	for (uint32_t i = 0; i < runs->n; i++) {
+		struct sp__bytes *value = &runs->run[i].value;
+		const char *end = memchr(at, SP__CODE_END, (size_t)(stop - at));
+
+		if (sp__bytes_reserve(value, (size_t)(end - at) + 1, NULL))
+			return NULL;
+		value->bytes = (size_t)(sp__code_unescape(value->data, at, (size_t)(end - at)) -
+					value->data);
+		at = end + 1;
+	}
+	return at;
+}
+
+/* Sets x to its share of the total.  False: the total is 0. */
+static bool share(struct sp__amount *x, const struct total *all)
+{
+	const struct sp__amount hundred = sp__amount_of(PERCENT), total = amount(all);
+
+	if (!sp__amount_multiply(x, x, &hundred) || !sp__amount_divide(x, x, &total))
+		return false;
+	*x = sp__amount_round(x, PERCENT_PLACES, SP__ROUND_NEAREST);
+	return true;
+}
+
+/* Sets x to the value of a column.  False: there is none. */
+static bool calculate(struct run *run, struct sp__amount *x)
+{
+	if (run->spec->cumulative) {
+		add(&run->passed, &run->value);
+		*x = amount(&run->passed);
+	} else if (!sp__amount_parse(run->value.data, run->value.bytes, x)) {
+		return false;
+	}
+	return !run->spec->percent || share(x, &run->all);
+}
+
+int sp__group_runs_put(struct sp__group_results *r)
+{
+	struct sp__group_runs *runs = r->runs;
+	char text[SP__AMOUNT_TEXT];
+	struct sp__amount x;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < runs->n; i++) {
+		const bool is = calculate(&runs->run[i], &x);
+
+		rc = sp__group_field_put(r, runs->first + i, text,
+					 is ? sp__amount_print(&x, text) : 0, true);
+	}
+	return rc;
+}
