@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/enum.h"
 #include "base/err.h"
-#include "base/keyhash.h"
+#include "base/hashtable.h"
 #include "base/minmax.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
@@ -166,9 +166,8 @@ struct loader {
 	struct sp_errinfo *err;
 	const char *path;
 	uint64_t line;
-	size_t *slot, nslot; /* volume number + 1; 0: free; nslot a power of 2 */
-	bool strong;	     /* names are hashed by the strong hash */
-	char *name;	     /* volume of the line, unescaped */
+	struct sp__hashtable numbers; /* volume number + 1, by name */
+	char *name;		      /* volume of the line, unescaped */
 	size_t name_cap;
 };
 
@@ -177,49 +176,22 @@ static int no_memory(const struct loader *l)
 	return sp__err(l->err, -ENOMEM, "read", l->path, -1);
 }
 
-/* Returns the slot where a name is or belongs.  *passed: slots that the search passed. */
-static size_t *find_slot(const struct loader *l, const char *name, size_t *passed)
+static uint64_t hash_of(const struct loader *l, const char *name)
 {
-	const size_t n = strlen(name), mask = l->nslot - 1;
-	size_t i = mask & (l->strong ? sp__key_hash_strong(name, n)
-				     : sp__key_hash_secret(name, n, sp__key_secret()));
-
-	for (*passed = 0; l->slot[i] && strcmp(l->seq->volume[l->slot[i] - 1].name, name);
-	     ++*passed)
-		i = (i + 1) & mask;
-	return &l->slot[i];
+	return sp__hashtable_hash(&l->numbers, name, strlen(name));
 }
 
-static void fill_slots(struct loader *l)
+/* Returns the slot where the name of the line is or belongs. */
+static inline uint64_t *find_slot(const struct loader *l, uint64_t hash)
 {
-	size_t passed;
-
-	memset(l->slot, 0, l->nslot * sizeof(*l->slot));
-	for (size_t i = 0; i < l->seq->nvolumes; i++)
-		*find_slot(l, l->seq->volume[i].name, &passed) = i + 1;
-}
-
-/* Makes space for one more volume: at most half of the slots are used. */
-static int grow_volumes(struct loader *l)
-{
-	size_t n = l->nslot ? l->nslot * 2 : 16;
-
-	if (!SP__ARRAY_RESIZE(l->seq->volume, n / 2))
-		return no_memory(l);
-	free(l->slot);
-	l->slot = malloc(n * sizeof(*l->slot));
-	if (!l->slot)
-		return no_memory(l);
-	l->nslot = n;
-	fill_slots(l);
-	return 0;
+	return SP__HASHTABLE_FIND(&l->numbers, hash, number,
+				  !strcmp(l->seq->volume[number - 1].name, l->name));
 }
 
 static int find_volume(struct loader *l, const struct sp__seqline *line, uint32_t *number)
 {
 	struct sp_sequence *seq = l->seq;
-	size_t *slot, passed;
-	int rc;
+	uint64_t hash, *slot;
 
 	if (line->name_len >= l->name_cap) {
 		free(l->name);
@@ -229,21 +201,22 @@ static int find_volume(struct loader *l, const struct sp__seqline *line, uint32_
 			return no_memory(l);
 	}
 	sp__sequence_name(line->name, line->name_len, l->name);
-	if (seq->nvolumes >= l->nslot / 2 && (rc = grow_volumes(l)) < 0)
-		return rc;
-	slot = find_slot(l, l->name, &passed);
-	if (!l->strong && passed > SP__PROBES_MAX) {
-		l->strong = true;
-		fill_slots(l);
-		slot = find_slot(l, l->name, &passed);
-	}
+	if (sp__hashtable_is_full(&l->numbers, seq->nvolumes) && sp__hashtable_grow(&l->numbers))
+		return no_memory(l);
+	hash = hash_of(l, l->name);
+	slot = find_slot(l, hash);
+	*number = (uint32_t)(*slot ? *slot - 1 : seq->nvolumes);
 	if (!*slot) {
+		if (!SP__ARRAY_GROW_BY_ONE(seq->volume, seq->nvolumes))
+			return no_memory(l);
 		seq->volume[seq->nvolumes] = (struct sp__seqvolume){ .name = strdup(l->name) };
 		if (!seq->volume[seq->nvolumes].name)
 			return no_memory(l);
-		*slot = ++seq->nvolumes;
+		sp__hashtable_fill(slot, hash, (uint32_t)++seq->nvolumes);
+		if (sp__hashtable_is_long(&l->numbers, hash, slot))
+			SP__HASHTABLE_STRENGTHEN(&l->numbers, seq->nvolumes, i,
+						 hash_of(l, seq->volume[i - 1].name));
 	}
-	*number = (uint32_t)(*slot - 1);
 	return 0;
 }
 
@@ -368,7 +341,7 @@ int sp_sequence_load(struct sp_sequence **out, const char *path,
 	if (opts)
 		l.seq->opts = *opts;
 	rc = read_path(&l);
-	free(l.slot);
+	sp__hashtable_close(&l.numbers);
 	free(l.name);
 	if (rc == 0) {
 		if (l.seq->n)
