@@ -6,9 +6,8 @@
  * Finished groups are collected and returned when the input batch is used up.
  *
  * Hash table: the groups are an array in the order of their first records.  Each group owns its
- * totals and its key.  Slots with open addressing, at most half full, refer to the groups.  If a
- * search passes more than SP__PROBES_MAX slots, all keys are hashed by the strong hash.  At the
- * end of the input the groups are returned batch by batch, and freed.
+ * totals and its key.  If a search in the table is long, all keys are hashed by the strong hash.
+ * At the end of the input the groups are returned batch by batch, and freed.
  *
  * Memory: neighbours need one key, and the groups that end in one batch.  In the table, a group
  * costs a struct, 112 bytes per value, its key, and 2 to 4 slots of 8 bytes.  All of it is charged
@@ -22,9 +21,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/decimal.h"
 #include "base/err.h"
-#include "base/keyhash.h"
+#include "base/hashtable.h"
 #include "base/minmax.h"
 #include "flow/operator.h"
 
@@ -319,10 +319,9 @@ int sp_flow_aggregate(struct sp_operator **op, struct sp_operator *input, const 
 }
 
 #define BATCH_BYTES (64u << 10)
-#define SLOTS_MIN 64
 
 struct group {
-	uint64_t hash, records;
+	uint64_t records;
 	struct sp__slice key;  /* stored after the totals */
 	struct total totals[]; /* one for each value */
 };
@@ -332,10 +331,7 @@ struct grouped {
 	struct grouping grouping;
 	struct group **groups; /* capacity: half of the slots */
 	size_t n, given;
-	uint64_t *slots;		     /* number of a group, from 1; 0: free */
-	size_t nslots;			     /* a power of 2 */
-	const struct sp__key_secret *secret; /* secret of the hashes */
-	bool strong;			     /* the strong hash is used */
+	struct sp__hashtable table; /* numbers of groups, from 1 */
 	uint64_t charged_bytes;
 	bool ended;
 	struct sp__bytes out;
@@ -366,79 +362,30 @@ static size_t group_bytes(const struct grouped *g, size_t key_bytes)
 	return sizeof(struct group) + g->grouping.nvalues * sizeof(struct total) + key_bytes;
 }
 
-static uint64_t hash_of(const struct grouped *g, const char *key, size_t bytes)
+static inline uint64_t *find(const struct grouped *g, uint64_t hash, const char *key, size_t bytes)
 {
-	return g->strong ? sp__key_hash_strong(key, bytes)
-			 : sp__key_hash_secret(key, bytes, g->secret);
+	return SP__HASHTABLE_FIND(&g->table, hash, number,
+				  g->groups[number - 1]->key.n == bytes &&
+					  !memcmp(g->groups[number - 1]->key.p, key, bytes));
 }
 
-/* Finds the slot of a key, or the free slot where the key belongs. */
-static uint64_t *find(const struct grouped *g, uint64_t hash, const struct sp__bytes *key)
+static uint64_t hash_of(const struct grouped *g, uint32_t number)
 {
-	size_t at = hash & (g->nslots - 1);
+	const struct sp__slice *key = &g->groups[number - 1]->key;
 
-	for (; g->slots[at]; at = (at + 1) & (g->nslots - 1)) {
-		const struct group *have = g->groups[g->slots[at] - 1];
-
-		if (have->hash == hash && have->key.n == key->bytes &&
-		    (!key->bytes || !memcmp(have->key.p, key->data, key->bytes)))
-			break;
-	}
-	return &g->slots[at];
-}
-
-static uint64_t *find_free(const struct grouped *g, uint64_t hash)
-{
-	size_t at = hash & (g->nslots - 1);
-
-	while (g->slots[at])
-		at = (at + 1) & (g->nslots - 1);
-	return &g->slots[at];
-}
-
-static void fill_slots(struct grouped *g)
-{
-	for (size_t i = 0; i < g->n; i++)
-		*find_free(g, g->groups[i]->hash) = i + 1;
-}
-
-/* Makes the slots again with the strong hash. */
-static void strengthen(struct grouped *g)
-{
-	g->strong = true;
-	memset(g->slots, 0, g->nslots * sizeof(*g->slots));
-	for (size_t i = 0; i < g->n; i++)
-		g->groups[i]->hash = hash_of(g, g->groups[i]->key.p, g->groups[i]->key.n);
-	fill_slots(g);
-}
-
-/* True if the search for a hash that ended at a slot was longer than searches are. */
-static bool is_long(const struct grouped *g, uint64_t hash, const uint64_t *slot)
-{
-	return (((size_t)(slot - g->slots) - hash) & (g->nslots - 1)) > SP__PROBES_MAX;
+	return sp__hashtable_hash(&g->table, key->p, key->n);
 }
 
 /* Doubles the slots and the capacity for groups. */
 static int grow(struct grouped *g)
 {
-	size_t n = g->nslots ? 2 * g->nslots : SLOTS_MIN;
-	uint64_t each = sizeof(*g->slots) + sizeof(*g->groups) / 2;
-	struct group **groups;
-	int rc = charge(g, n * each);
+	uint64_t slots = sp__hashtable_growth(&g->table);
+	int rc = charge(g, slots + slots / sizeof(uint64_t) * sizeof(*g->groups) / 2);
 
 	if (rc)
 		return rc;
-	groups = reallocarray(g->groups, n / 2, sizeof(*groups));
-	if (groups)
-		g->groups = groups;
-	free(g->slots);
-	g->slots = calloc(n, sizeof(*g->slots));
-	sp__budget_credit(&g->op.flow->env.budget, g->nslots * each);
-	g->charged_bytes -= g->nslots * each;
-	g->nslots = n;
-	if (!groups || !g->slots)
+	if (sp__hashtable_grow(&g->table) || !SP__ARRAY_RESIZE(g->groups, g->table.nslots / 2))
 		return no_memory(g);
-	fill_slots(g);
 	return 0;
 }
 
@@ -459,10 +406,11 @@ static int begin_group(struct grouped *g, uint64_t hash, uint64_t *slot)
 	text = (char *)&group->totals[g->grouping.nvalues];
 	if (key->bytes)
 		memcpy(text, key->data, key->bytes);
-	group->hash = hash;
 	group->key = (struct sp__slice){ text, key->bytes };
 	g->groups[g->n++] = group;
-	*slot = g->n;
+	sp__hashtable_fill(slot, hash, (uint32_t)g->n);
+	if (sp__hashtable_is_long(&g->table, hash, slot))
+		SP__HASHTABLE_STRENGTHEN(&g->table, g->n, number, hash_of(g, number));
 	return 0;
 }
 
@@ -474,23 +422,20 @@ static int take_record(void *operator, const char * rec, size_t bytes)
 	const char *text = key->bytes ? key->data : "";
 	struct group *group;
 	uint64_t hash, *slot;
+	uint32_t number;
 
-	if (!rc && 2 * g->n == g->nslots)
+	if (!rc && sp__hashtable_is_full(&g->table, g->n))
 		rc = grow(g);
 	if (rc)
 		return rc;
-	hash = hash_of(g, text, key->bytes);
-	slot = find(g, hash, key);
-	if (!g->strong && is_long(g, hash, slot)) {
-		strengthen(g);
-		hash = hash_of(g, text, key->bytes);
-		slot = find(g, hash, key);
-	}
+	hash = sp__hashtable_hash(&g->table, text, key->bytes);
+	slot = find(g, hash, text, key->bytes);
+	number = (uint32_t)*slot ?: (uint32_t)g->n + 1;
 	if (!*slot)
 		rc = begin_group(g, hash, slot);
 	if (rc)
 		return rc;
-	group = g->groups[*slot - 1];
+	group = g->groups[number - 1];
 	group->records++;
 	return grouping_add(&g->grouping, &g->op, group->totals);
 }
@@ -542,7 +487,7 @@ static void close_grouped(void *operator)
 	for (size_t i = g->given; i < g->n; i++)
 		free(g->groups[i]);
 	free(g->groups);
-	free(g->slots);
+	sp__hashtable_close(&g->table);
 	sp__budget_credit(b, g->charged_bytes);
 	grouping_close(&g->grouping, g->op.flow);
 	sp__bytes_release(&g->out, b);
@@ -562,7 +507,6 @@ int sp_flow_group(struct sp_operator **op, struct sp_operator *input, const size
 		return rc;
 	g->op.next = next;
 	g->op.close = close_grouped;
-	g->secret = sp__key_secret();
 	*op = &g->op;
 	return grouping_open(&g->grouping, input->flow, groups, ngroups, values, nvalues);
 }
