@@ -152,7 +152,7 @@ static int begin_group(struct sp__group_results *r, const char *prefix, size_t b
 	    sp__arena_extend(&r->arena, 2 * s->state_bytes))
 		return no_memory(r);
 	sp__arena_empty(&r->arena);
-	r->at = sp__group_new(s, &r->arena, "", 0, 0, 0);
+	r->at = sp__group_new(s, &r->arena, "", 0, 0);
 	for (uint32_t i = 0; i < s->nlists; i++) {
 		struct sp__group_list *l = &r->lists[i];
 

@@ -323,7 +323,8 @@ static int lay_out(struct sp__group_parser *p, bool first_positions)
 {
 	struct sp__group_spec *s = p->s;
 
-	s->state_bytes = sizeof(struct sp__grouped);
+	s->state_bytes = 0;
+	(void)place(s, true, sizeof(struct sp__grouped));
 	s->nlists = s->largest > 0;
 	s->position = place(s, first_positions, sizeof(uint64_t));
 	for (uint32_t i = 0; i < s->narguments; i++) {

@@ -73,14 +73,13 @@ size_t sp__group_reals_bytes(const struct sp__group_spec *s)
 }
 
 uint32_t sp__group_new(const struct sp__group_spec *s, struct sp__group_arena *a, const char *key,
-		       size_t key_bytes, uint64_t hash, uint32_t tag)
+		       size_t key_bytes, uint32_t tag)
 {
 	const size_t state = tag ? sizeof(struct sp__grouped) : s->state_bytes;
 	const uint32_t at = sp__arena_take(a, state + key_bytes);
 	struct sp__grouped *g = sp__arena_at(a, at);
 
 	memset(g, 0, state);
-	g->hash = hash;
 	g->key_bytes = (uint32_t)key_bytes;
 	g->tag = tag;
 	memcpy((char *)g + state, key, key_bytes);

@@ -24,7 +24,6 @@ struct sp__group_arena {
 };
 
 struct sp__grouped {
-	uint64_t hash;
 	uint64_t records;
 	uint32_t key_bytes;
 	uint32_t tag;	 /* 0: a group; else that of a value */
@@ -79,7 +78,7 @@ size_t sp__group_reals_bytes(const struct sp__group_spec *s);
 
 /* Makes a group of no records.  Its key: of this many bytes. */
 uint32_t sp__group_new(const struct sp__group_spec *s, struct sp__group_arena *a, const char *key,
-		       size_t key_bytes, uint64_t hash, uint32_t tag);
+		       size_t key_bytes, uint32_t tag);
 /* Returns the key of a group. */
 static inline const char *sp__group_key(const struct sp__group_spec *s, const struct sp__grouped *g)
 {

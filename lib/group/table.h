@@ -2,26 +2,23 @@
 /*
  * A hash table of groups, for one thread.
  *
- * Slots with open addressing, at most half full, have the place of a group in the arena and bits of
- * its hash.  They grow with the groups.  If a search passes more than SP__PROBES_MAX slots, all
+ * Slots grow with the groups, in memory that is mapped in the beginning.  If a search is long, all
  * keys are hashed by the strong hash.
  *
  * Thread rule: one thread.
  */
 #pragma once
 
-#include "base/keyhash.h"
+#include "base/hashtable.h"
 #include "group/state.h"
 
 struct sp__group_table {
 	const struct sp__group_spec *spec;
 	struct sp__group_arena arena;
-	uint64_t *slots;
-	size_t nslots, max_slots; /* powers of two */
+	struct sp__hashtable table; /* places of groups in the arena */
+	size_t max_slots;	    /* a power of two */
 	size_t groups;
 	uint32_t last; /* the group that was made last; 0: none */
-	const struct sp__key_secret *secret;
-	bool strong;
 };
 
 /* bytes: of memory in all, SP__GROUP_TABLE_MIN to _MAX.  0 or -ENOMEM. */
