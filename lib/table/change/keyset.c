@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps keys in a hash table with linear probing, at most half full.
+ * Keeps keys in a hash table.
  *
  * A value of at most 8 bytes is compared by its bits: both zeros are one key, and so are all NaNs.
  * Texts are compared byte by byte; the code of a dictionary stands for its word.
  *
- * If a search for a key that is added passes more than SP__PROBES_MAX slots, all keys are hashed by
- * the strong hash.
+ * If the search for a key that is added is long, all keys are hashed by the strong hash.
  */
 #include <math.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "base/keyhash.h"
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "columns/vector.h"
 #include "table/change/keyset.h"
 
 #define SHOWN 40 /* bytes of a key in a message */
-#define FIRST 64 /* slots */
 
 static bool is_text(const struct sp__key_set *k)
 {
@@ -29,7 +26,8 @@ static bool is_text(const struct sp__key_set *k)
 void sp__key_set_open(struct sp__key_set *k, const struct sp__column *column,
 		      struct sp__budget *budget)
 {
-	*k = (struct sp__key_set){ .column = column, .budget = budget, .secret = sp__key_secret() };
+	*k = (struct sp__key_set){ .column = column, .budget = budget };
+	k->table.secret = sp__key_secret();
 }
 
 void sp__key_set_close(struct sp__key_set *k)
@@ -38,7 +36,7 @@ void sp__key_set_close(struct sp__key_set *k)
 		sp__budget_credit(k->budget, k->charged);
 	sp__bytes_release(&k->texts, k->budget);
 	free(k->keys);
-	free(k->slots);
+	sp__hashtable_close(&k->table);
 	*k = (struct sp__key_set){ 0 };
 }
 
@@ -61,60 +59,61 @@ static uint64_t bits_of(const struct sp__value_type *t, const void *value)
 	return isnan(d) ? UINT64_MAX : d == 0 ? 0 : bits;
 }
 
-static size_t slot_of(const struct sp__key_set *k, uint64_t hash)
+static uint64_t hash_of(const struct sp__key_set *k, const struct sp__table_key *key,
+			const char *text)
 {
-	if (k->strong && !is_text(k))
-		hash = sp__key_hash_strong((const char *)&hash, sizeof(hash));
-	return (size_t)(sp__mix64(hash ^ k->secret->seed) & (k->nslots - 1));
+	if (is_text(k))
+		return sp__hashtable_hash(&k->table, text, key->bytes);
+	return k->table.strong ? sp__key_hash_strong((const char *)&key->bits, sizeof(key->bits))
+			       : sp__mix64(key->bits ^ k->table.secret->seed);
 }
 
-static uint64_t hash_text(const struct sp__key_set *k, const char *text, size_t n)
+static bool same(const struct sp__key_set *k, const struct sp__table_key *other,
+		 const struct sp__table_key *key, const char *text)
 {
-	return k->strong ? sp__key_hash_strong(text, n) : sp__key_hash_secret(text, n, k->secret);
+	if (!is_text(k))
+		return other->bits == key->bits;
+	return other->bytes == key->bytes && !memcmp(k->texts.data + other->text, text, key->bytes);
 }
 
-static bool same(const struct sp__key_set *k, const struct sp__table_key *key, uint64_t hash,
-		 const char *text, size_t n)
+/* Returns the slot of a key with this hash, or where it belongs; there are slots. */
+static inline uint64_t *find_slot(const struct sp__key_set *k, uint64_t hash,
+				  const struct sp__table_key *key, const char *text)
 {
-	return key->hash == hash &&
-	       (!is_text(k) || (key->bytes == n && !memcmp(k->texts.data + key->text, text, n)));
+	return SP__HASHTABLE_FIND(&k->table, hash, number,
+				  same(k, &k->keys[number - 1], key, text));
 }
 
-/* Returns the number of a key with this hash and, of a text, with these bytes; or SP__NO_KEY. */
-static uint32_t find(const struct sp__key_set *k, uint64_t hash, const char *text, size_t n)
+/* Returns the number of the key, or SP__NO_KEY. */
+static inline uint32_t find(const struct sp__key_set *k, const struct sp__table_key *key,
+			    const char *text)
 {
-	if (!k->nslots)
+	if (!k->table.nslots)
 		return SP__NO_KEY;
-	for (size_t i = slot_of(k, hash); k->slots[i]; i = (i + 1) & (k->nslots - 1))
-		if (same(k, &k->keys[k->slots[i] - 1], hash, text, n))
-			return k->slots[i] - 1;
-	return SP__NO_KEY;
+	return (uint32_t)*find_slot(k, hash_of(k, key, text), key, text) - 1;
 }
 
-/* Returns the number of slots that the search for a free one passed. */
-static size_t put(struct sp__key_set *k, uint32_t number)
-{
-	size_t i = slot_of(k, k->keys[number].hash), passed = 0;
-
-	for (; k->slots[i]; passed++)
-		i = (i + 1) & (k->nslots - 1);
-	k->slots[i] = number + 1;
-	return passed;
-}
-
-/* Makes the slots again with the strong hash. */
+/* Hashes all keys by the strong hash. */
 static void strengthen(struct sp__key_set *k)
 {
-	k->strong = true;
-	memset(k->slots, 0, k->nslots * sizeof(*k->slots));
-	for (uint32_t i = 0; i < k->n; i++) {
-		struct sp__table_key *key = &k->keys[i];
+	k->table.strong = true;
+	sp__hashtable_empty(&k->table);
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->keys[i].possible)
+			sp__hashtable_put(&k->table, hash_of(k, &k->keys[i], sp__key_text(k, i).p),
+					  i + 1);
+}
 
-		if (is_text(k))
-			key->hash = hash_text(k, k->texts.data + key->text, key->bytes);
-		if (key->possible)
-			(void)put(k, i);
-	}
+/* Puts a key into the table. */
+static void put(struct sp__key_set *k, uint32_t number, const char *text)
+{
+	const struct sp__table_key *key = &k->keys[number];
+	const uint64_t hash = hash_of(k, key, text);
+	uint64_t *slot = find_slot(k, hash, key, text);
+
+	sp__hashtable_fill(slot, hash, number + 1);
+	if (sp__hashtable_is_long(&k->table, hash, slot))
+		strengthen(k);
 }
 
 static int no_memory(struct sp_errinfo *err)
@@ -125,28 +124,20 @@ static int no_memory(struct sp_errinfo *err)
 /* Makes space for one more key. */
 static int grow(struct sp__key_set *k, struct sp_errinfo *err)
 {
-	size_t nslots = k->nslots ? 2 * k->nslots : FIRST;
-	uint64_t bytes = nslots * sizeof(*k->slots) + nslots / 2 * sizeof(*k->keys);
-	uint32_t *slots;
+	const uint64_t slots = sp__hashtable_growth(&k->table);
+	const uint64_t more = slots + slots / sizeof(uint64_t) * sizeof(*k->keys) / 2;
 
-	if (k->n < k->nslots / 2)
+	if (!SP__ARRAY_GROW_BY_ONE(k->keys, k->n))
+		return no_memory(err);
+	if (!sp__hashtable_is_full(&k->table, k->n))
 		return 0;
-	if (k->nslots && bytes + k->texts.bytes > k->budget->limit_bytes / 2)
+	if (k->n && k->charged + more + k->texts.bytes > k->budget->limit_bytes / 2)
 		return sp__errf(err, SP_EBUDGET, "choose", NULL, -1,
 				"more than %u keys: give more memory", k->n);
-	if (!SP__ARRAY_RESIZE(k->keys, nslots / 2))
+	if (sp__hashtable_grow(&k->table))
 		return no_memory(err);
-	slots = calloc(nslots, sizeof(*slots));
-	if (!slots)
-		return no_memory(err);
-	free(k->slots);
-	k->slots = slots;
-	k->nslots = nslots;
-	sp__budget_charge(k->budget, bytes - k->charged);
-	k->charged = bytes;
-	for (uint32_t i = 0; i < k->n; i++)
-		if (k->keys[i].possible)
-			(void)put(k, i);
+	sp__budget_charge(k->budget, more);
+	k->charged += more;
 	return 0;
 }
 
@@ -160,7 +151,7 @@ static void widen(struct sp__key_set *k, const uint8_t *value)
 		memcpy(k->max, value, t->bytes);
 }
 
-/* Computes hash and possible of a key, and widens the range of keys. */
+/* Computes bits and possible of a key, and widens the range of keys. */
 static int evaluate(struct sp__key_set *k, struct sp__table_key *key, const char *text, size_t n,
 		    struct sp_errinfo *err)
 {
@@ -169,7 +160,6 @@ static int evaluate(struct sp__key_set *k, struct sp__table_key *key, const char
 	uint8_t value[8];
 
 	if (is_text(k)) {
-		key->hash = hash_text(k, text, n);
 		key->possible = !sp__text_null(text, n) && (t->kind == 't' || n <= t->bytes);
 		if (key->possible && k->column->bounds) {
 			memset(value, 0, sizeof(value));
@@ -180,8 +170,8 @@ static int evaluate(struct sp__key_set *k, struct sp__table_key *key, const char
 		return 0;
 	}
 	if (t->kind == 'w') {
-		key->hash = sp__dictionary_find(&k->column->words, text, n);
-		key->possible = key->hash > 0;
+		key->bits = sp__dictionary_find(&k->column->words, text, n);
+		key->possible = key->bits > 0;
 		k->any |= key->possible;
 		return 0;
 	}
@@ -193,7 +183,7 @@ static int evaluate(struct sp__key_set *k, struct sp__table_key *key, const char
 	if (fit != SP__VALUE_OK)
 		return 0;
 	key->possible = true;
-	key->hash = bits_of(t, value);
+	key->bits = bits_of(t, value);
 	if (k->column->bounds)
 		widen(k, value);
 	k->any = true;
@@ -210,7 +200,7 @@ int sp__key_set_add(struct sp__key_set *k, const char *text, size_t n, uint32_t 
 		return rc;
 	if (n >= UINT32_MAX || k->n == SP__NO_KEY - 1)
 		return sp__err(err, -EFBIG, "choose", NULL, -1);
-	*number = key.possible ? find(k, key.hash, text, n) : SP__NO_KEY;
+	*number = key.possible ? find(k, &key, text) : SP__NO_KEY;
 	if (*number != SP__NO_KEY)
 		return 1;
 	rc = grow(k, err);
@@ -221,8 +211,8 @@ int sp__key_set_add(struct sp__key_set *k, const char *text, size_t n, uint32_t 
 		return no_memory(err);
 	*number = k->n++;
 	k->keys[*number] = key;
-	if (key.possible && put(k, *number) > SP__PROBES_MAX && !k->strong)
-		strengthen(k);
+	if (key.possible)
+		put(k, *number, text);
 	return 0;
 }
 
@@ -230,20 +220,21 @@ uint32_t sp__key_set_find(const struct sp__key_set *k, const struct sp__vector *
 {
 	const struct sp__value_type *t = &k->column->type;
 	const uint8_t *value = sp__vector_at(v, i);
+	struct sp__table_key key = { 0 };
 	struct sp__slice text;
-	uint64_t code = 0;
 
 	if (is_text(k)) {
 		text = sp__column_text(k->column, v, i);
-		return text.p ? find(k, hash_text(k, text.p, text.n), text.p, text.n) : SP__NO_KEY;
+		key.bytes = (uint32_t)text.n;
+		return text.p ? find(k, &key, text.p) : SP__NO_KEY;
 	}
-	if (t->kind == 'w') {
-		memcpy(&code, value, t->bytes);
-		return code ? find(k, code, NULL, 0) : SP__NO_KEY;
-	}
-	if (sp__value_null(t, value))
+	if (t->kind == 'w')
+		memcpy(&key.bits, value, t->bytes);
+	else
+		key.bits = bits_of(t, value);
+	if (t->kind == 'w' ? !key.bits : sp__value_null(t, value))
 		return SP__NO_KEY;
-	return find(k, bits_of(t, value), NULL, 0);
+	return find(k, &key, "");
 }
 
 bool sp__key_set_excludes(const struct sp__key_set *k, const uint8_t *bounds)

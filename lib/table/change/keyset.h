@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/hashtable.h"
 #include "base/mem.h"
 #include "columns/vector.h"
 #include "table/file/file.h"
@@ -13,7 +14,7 @@
 #define SP__NO_KEY UINT32_MAX
 
 struct sp__table_key {
-	uint64_t hash; /* hash of a text; bits of another value */
+	uint64_t bits; /* of a value that is not a text */
 	uint64_t text; /* where the key as given is in texts, */
 	uint32_t bytes;
 	bool possible; /* the column can have it */
@@ -26,13 +27,9 @@ struct sp__key_set {
 	struct sp__bytes texts; /* texts of all keys */
 	struct sp__table_key *keys;
 	uint32_t n;
-	size_t capacity;
-	uint32_t *slots;		     /* 1 + number of a key, 0: empty */
-	size_t nslots;			     /* a power of two */
-	const struct sp__key_secret *secret; /* secret of the hashes */
-	bool strong;			     /* the strong hash is used */
-	bool any;			     /* a key is possible */
-	uint8_t min[8], max[8]; /* ends of the possible keys, if the column has bounds */
+	struct sp__hashtable table; /* 1 + numbers of keys */
+	bool any;		    /* a key is possible */
+	uint8_t min[8], max[8];	    /* ends of the possible keys, if the column has bounds */
 	uint64_t charged;
 };
 
