@@ -156,7 +156,7 @@ void sp__pcache_free(struct sp__pcache *pc)
 	if (!pc)
 		return;
 	free(pc->frame);
-	free(pc->slot);
+	sp__hashtable_close(&pc->pages);
 	free(pc->opt.frames.item);
 	free(pc->next_use);
 	free(pc->stream);

@@ -2,10 +2,9 @@
 /*
  * Keeps the frames of the page cache, the hash that finds them, and heaps of them; implements OPT.
  *
- * The hash uses open addressing with linear probing, is at most half full, and has no
- * tombstones: the entries behind a removed one move up.  Frames and hash grow by doubling until the
- * capacity is reached, so that a large cache of which little is used costs little.  Each frame
- * knows its index in each heap, so it can be moved or removed.
+ * Frames and hash grow by doubling until the capacity is reached, so that a large cache of which
+ * little is used costs little.  Each frame knows its index in each heap, so it can be moved or
+ * removed.
  *
  * OPT (Belady) evicts the page whose next access is latest.  The future is scanned once, from its
  * end, to find for each position the position of the next access to the same page.  Cached pages
@@ -27,34 +26,34 @@
 /* Sets next_use[i] to the position after i of the next access to the page of future[i]. */
 int sp__pcache_opt_open(struct sp__pcache *pc)
 {
-	size_t n = pc->opts.nfuture, nslots = 1;
+	const size_t n = pc->opts.nfuture;
 	const uint64_t *future = pc->opts.future;
-	uint64_t *last; /* position + 1 of the last access to a page, by its hash */
+	struct sp__hashtable last = { 0 }; /* position + 1 of the last access to each page */
+	size_t pages = 0;
+	int rc = n < UINT32_MAX ? 0 : -ENOMEM;
 
-	while (nslots < 2 * n)
-		nslots *= 2;
 	pc->next_use = calloc(n ? n : 1, sizeof(*pc->next_use));
-	last = calloc(nslots, sizeof(*last));
-	if (!pc->next_use || !last) {
-		free(last);
+	if (!pc->next_use)
 		return -ENOMEM;
-	}
-	for (size_t i = n; i-- > 0;) {
-		uint64_t page = future[i] & ~SP__SEQPAGE_WRITE;
-		size_t s = sp__mix64(page) & (nslots - 1);
+	for (size_t i = n; !rc && i-- > 0;) {
+		const uint64_t page = future[i] & ~SP__SEQPAGE_WRITE, hash = sp__mix64(page);
+		uint64_t *slot;
 
-		while (last[s] && (future[last[s] - 1] & ~SP__SEQPAGE_WRITE) != page)
-			s = (s + 1) & (nslots - 1);
-		if (!last[s])
+		if (sp__hashtable_is_full(&last, pages) && (rc = sp__hashtable_grow(&last)))
+			break;
+		slot = SP__HASHTABLE_FIND(&last, hash, number,
+					  (future[number - 1] & ~SP__SEQPAGE_WRITE) == page);
+		pages += !*slot;
+		if (!*slot)
 			pc->next_use[i] = NEVER;
-		else if (future[last[s] - 1] & SP__SEQPAGE_WRITE)
+		else if (future[(uint32_t)*slot - 1] & SP__SEQPAGE_WRITE)
 			pc->next_use[i] = OVERWRITTEN;
 		else
-			pc->next_use[i] = last[s] - 1;
-		last[s] = i + 1;
+			pc->next_use[i] = (uint32_t)*slot - 1;
+		sp__hashtable_fill(slot, hash, (uint32_t)i + 1);
 	}
-	free(last);
-	return 0;
+	sp__hashtable_close(&last);
+	return rc;
 }
 
 uint64_t sp__pcache_opt_step(struct sp__pcache *pc)
@@ -86,50 +85,35 @@ bool sp__pcache_opt_before(const struct sp__pcache *pc, uint32_t a, uint32_t b)
 	return ka != kb ? ka > kb : fa->page < fb->page;
 }
 
-static uint32_t home_of(const struct sp__pcache *pc, uint64_t page)
+static inline uint64_t *slot_of(const struct sp__pcache *pc, uint64_t page)
 {
-	return (uint32_t)sp__mix64(page) & (pc->nslots - 1);
-}
+	const uint64_t hash = sp__mix64(page);
 
-static uint32_t slot_of(const struct sp__pcache *pc, uint64_t page)
-{
-	uint32_t i = home_of(pc, page);
-
-	while (pc->slot[i] && pc->frame[pc->slot[i] - 1].page != page)
-		i = (i + 1) & (pc->nslots - 1);
-	return i;
+	return SP__HASHTABLE_FIND(&pc->pages, hash, number, pc->frame[number - 1].page == page);
 }
 
 uint32_t sp__pcache_find(const struct sp__pcache *pc, uint64_t page)
 {
-	return pc->nslots ? pc->slot[slot_of(pc, page)] - 1 : SP__PCACHE_NONE;
+	return pc->pages.nslots ? (uint32_t)*slot_of(pc, page) - 1 : SP__PCACHE_NONE;
 }
 
-/* Grows frames and hash; all frames are in use. */
+/* Grows the frames; all are in use. */
 static int grow(struct sp__pcache *pc)
 {
-	uint32_t cap = pc->cap ? 2 * pc->cap : 64, nslots = 2 * cap;
-	uint32_t *slot;
+	uint32_t cap = pc->cap ? 2 * pc->cap : 64;
 
-	if (!SP__ARRAY_RESIZE(pc->frame, cap))
-		return -ENOMEM;
-	if ((pc->opts.policy == SP__PCACHE_OPT && !SP__ARRAY_RESIZE(pc->opt.frames.item, cap)) ||
+	if (!SP__ARRAY_RESIZE(pc->frame, cap) ||
+	    (pc->opts.policy == SP__PCACHE_OPT && !SP__ARRAY_RESIZE(pc->opt.frames.item, cap)) ||
 	    (pc->opts.sweep && !SP__ARRAY_RESIZE(pc->sweep.frames.item, cap)))
 		return -ENOMEM;
-	slot = calloc(nslots, sizeof(*slot));
-	if (!slot)
-		return -ENOMEM;
-	free(pc->slot);
-	pc->slot = slot;
-	pc->nslots = nslots;
 	pc->cap = cap;
-	for (uint32_t f = 0; f < pc->nframes; f++)
-		slot[slot_of(pc, pc->frame[f].page)] = f + 1;
 	return 0;
 }
 
 int sp__pcache_take(struct sp__pcache *pc, uint64_t page, uint32_t *f)
 {
+	if (sp__hashtable_is_full(&pc->pages, pc->used) && sp__hashtable_grow(&pc->pages))
+		return -ENOMEM;
 	if (pc->unused != SP__PCACHE_NONE) {
 		*f = pc->unused;
 		pc->unused = pc->frame[*f].link[SP__FRAMELIST_LRU].older;
@@ -139,30 +123,14 @@ int sp__pcache_take(struct sp__pcache *pc, uint64_t page, uint32_t *f)
 		*f = pc->nframes++;
 	}
 	pc->frame[*f] = (struct sp__frame){ .page = page };
-	pc->slot[slot_of(pc, page)] = *f + 1;
+	sp__hashtable_put(&pc->pages, sp__mix64(page), *f + 1);
 	pc->used++;
 	return 0;
 }
 
-static void remove_slot(struct sp__pcache *pc, uint32_t hole)
-{
-	uint32_t mask = pc->nslots - 1;
-
-	for (uint32_t i = (hole + 1) & mask; pc->slot[i]; i = (i + 1) & mask) {
-		uint32_t home = home_of(pc, pc->frame[pc->slot[i] - 1].page);
-
-		/* An entry can move up unless its home is after the hole. */
-		if (((i - home) & mask) >= ((i - hole) & mask)) {
-			pc->slot[hole] = pc->slot[i];
-			hole = i;
-		}
-	}
-	pc->slot[hole] = 0;
-}
-
 void sp__pcache_give(struct sp__pcache *pc, uint32_t f)
 {
-	remove_slot(pc, slot_of(pc, pc->frame[f].page));
+	sp__hashtable_remove(&pc->pages, slot_of(pc, pc->frame[f].page));
 	pc->frame[f].link[SP__FRAMELIST_LRU].older = pc->unused;
 	pc->unused = f;
 	pc->used--;

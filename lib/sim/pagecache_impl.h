@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/array.h"
+#include "base/hashtable.h"
 #include "sim/pagecache.h"
 
 #define SP__PCACHE_NONE UINT32_MAX /* no frame */
@@ -50,8 +51,7 @@ struct sp__pcache {
 	struct sp__frame *frame;
 	uint32_t nframes, cap, used;		   /* ever taken, allocated, holding a page now */
 	uint32_t unused;			   /* frames that were freed */
-	uint32_t *slot;				   /* hash of pages: frame + 1, 0: none */
-	uint32_t nslots;			   /* a power of 2, at least 2 * cap */
+	struct sp__hashtable pages;		   /* frame + 1 of each page */
 	struct sp__framelink ends[SP__FRAMELISTS]; /* newer: the oldest; older: the newest */
 	uint32_t ndirty;
 	struct sp__frameheap sweep; /* dirty frames in sweep order, the next on top */
