@@ -125,95 +125,91 @@ bool sp__traceformat_id(const char *format, unsigned *id)
 }
 
 /*
- * Counts outstanding requests by location, in a hash table with open addressing.
- *
- * Invariants: the table is at most half full.  A location whose count is 0 again keeps its slot
- * until the table is rebuilt, so locations that were probed after it are found.
+ * Counts outstanding requests by location.  A location whose count is 0 again is removed when the
+ * table is full.
  */
 
-#define SLOTS_FIRST 1024
-
-struct sp__location_slot {
+struct sp__location {
 	uint64_t sector;
-	unsigned dev, count; /* count 0: free, or removed */
-	bool used;
+	unsigned dev, count;
 };
 
 int sp__locations_open(struct sp__locations *p)
 {
-	*p = (struct sp__locations){ .nslots = SLOTS_FIRST };
-	p->slots = calloc(p->nslots, sizeof(*p->slots));
-	return p->slots ? 0 : -ENOMEM;
+	*p = (struct sp__locations){ 0 };
+	return sp__hashtable_grow(&p->table);
 }
 
 void sp__locations_close(struct sp__locations *p)
 {
-	free(p->slots);
+	sp__hashtable_close(&p->table);
+	free(p->list);
 }
 
-static struct sp__location_slot *find(const struct sp__locations *p, unsigned dev, uint64_t sector)
+static uint64_t hash_of(unsigned dev, uint64_t sector)
 {
-	size_t i = sp__mix64(sector * 31 + dev) & (p->nslots - 1);
-
-	while (p->slots[i].used && (p->slots[i].sector != sector || p->slots[i].dev != dev))
-		i = (i + 1) & (p->nslots - 1);
-	return &p->slots[i];
+	return sp__mix64(sector * 31 + dev);
 }
 
-/* Drops removed locations; afterwards the table is at most a quarter full. */
-static bool rebuild(struct sp__locations *p)
+static inline uint64_t *find(const struct sp__locations *p, unsigned dev, uint64_t sector)
 {
-	struct sp__location_slot *old = p->slots;
-	size_t n = p->nslots, live = 0;
+	const uint64_t hash = hash_of(dev, sector);
 
-	for (size_t i = 0; i < n; i++)
-		live += old[i].count > 0;
-	while (p->nslots < 4 * (live + 256))
-		p->nslots *= 2;
-	p->slots = calloc(p->nslots, sizeof(*p->slots));
-	if (!p->slots) {
-		p->slots = old;
-		p->nslots = n;
-		return false;
-	}
-	p->nused = live;
-	for (size_t i = 0; i < n; i++)
-		if (old[i].count)
-			*find(p, old[i].dev, old[i].sector) = old[i];
-	free(old);
-	return true;
+	return SP__HASHTABLE_FIND(&p->table, hash, number,
+				  p->list[number - 1].sector == sector &&
+					  p->list[number - 1].dev == dev);
+}
+
+/* Makes space for one more location. */
+static int make_space(struct sp__locations *p)
+{
+	uint32_t live = 0;
+
+	if (!sp__hashtable_is_full(&p->table, p->nlist))
+		return 0;
+	for (uint32_t i = 0; i < p->nlist; i++)
+		if (p->list[i].count)
+			p->list[live++] = p->list[i];
+	p->nlist = live;
+	sp__hashtable_empty(&p->table);
+	for (uint32_t i = 0; i < live; i++)
+		sp__hashtable_put(&p->table, hash_of(p->list[i].dev, p->list[i].sector), i + 1);
+	/* At most a quarter full, so that the next time is not soon. */
+	return sp__hashtable_is_full(&p->table, 2 * (size_t)live) ? sp__hashtable_grow(&p->table)
+								  : 0;
 }
 
 int sp__locations_add(struct sp__locations *p, unsigned dev, uint64_t sector)
 {
-	struct sp__location_slot *s;
+	uint64_t *slot;
 
-	if (p->nused * 2 >= p->nslots && !rebuild(p))
+	if (make_space(p) || !SP__ARRAY_GROW_BY_ONE(p->list, p->nlist))
 		return -ENOMEM;
-	s = find(p, dev, sector);
-	p->nused += !s->used;
-	*s = (struct sp__location_slot){
-		.sector = sector, .dev = dev, .count = s->count + 1, .used = true
-	};
+	slot = find(p, dev, sector);
+	if (!*slot) {
+		p->list[p->nlist++] = (struct sp__location){ .sector = sector, .dev = dev };
+		sp__hashtable_fill(slot, hash_of(dev, sector), p->nlist);
+	}
+	p->list[(uint32_t)*slot - 1].count++;
 	p->n++;
 	return 0;
 }
 
 bool sp__locations_take(struct sp__locations *p, unsigned dev, uint64_t sector)
 {
-	struct sp__location_slot *s = find(p, dev, sector);
+	const uint64_t *slot = find(p, dev, sector);
 
-	if (!s->used || !s->count)
+	if (!*slot || !p->list[(uint32_t)*slot - 1].count)
 		return false;
-	s->count--;
+	p->list[(uint32_t)*slot - 1].count--;
 	p->n--;
 	return true;
 }
 
 void sp__locations_clear(struct sp__locations *p)
 {
-	memset(p->slots, 0, p->nslots * sizeof(*p->slots));
-	p->nused = 0;
+	sp__hashtable_empty(&p->table);
+	p->nlist = 0;
 	p->n = 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include <spindle/api.h>
 #include <spindle/error.h>
+#include "base/hashtable.h"
 
 /*
  * A multiset of locations on devices with outstanding requests; several requests can have the same
@@ -15,12 +16,13 @@
  * shrink until the set is closed.
  */
 
-struct sp__location_slot;
+struct sp__location;
 
 struct sp__locations {
 	uint64_t n; /* with multiplicity */
-	struct sp__location_slot *slots;
-	size_t nslots, nused; /* nslots: a power of 2 */
+	struct sp__location *list;
+	uint32_t nlist;
+	struct sp__hashtable table; /* numbers in the list, from 1 */
 };
 SP_MUST_CHECK int sp__locations_open(struct sp__locations *p); /* 0 or -ENOMEM */
 void sp__locations_close(struct sp__locations *p);	       /* accepts one filled with zeros */
