@@ -19,7 +19,6 @@ export newer='s/^\(join: both files cannot be standard input\): .*/\1/'
 as_gnu_begin join "${XJOIN:-$here/../../build/bin/xjoin}"
 LOCPATH=$(realpath "$here/../../build/locale")
 export LOCPATH
-fresh=no
 
 (
 	cd "$work/files" || exit 2

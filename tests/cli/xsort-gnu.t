@@ -17,6 +17,7 @@ here=$(cd "$(dirname "$0")" && pwd) || exit 2
 # coreutils 9.9
 export newer='s/: note numbers use /: numbers use /; s/file names from stdin, /file names from standard input, /'
 as_gnu_begin sort "${XSORT:-$here/../../build/bin/xsort}"
+writes='>|-[a-zA-Z0-9,.]*o|--o'
 
 (
 	cd "$work/files" || exit 2
