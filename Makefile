@@ -474,9 +474,12 @@ run-delay: lib $(addprefix $(B)/bin/,xsort xjoin xgroup xindex xgen xtable aiobe
 
 # Long runs of tests of tables: the numbers are those of sequences of changes, and of calls that are killed.
 .PHONY: nightly run-nightly run-mutations
-nightly: ## 1500 random sequences of changes of tables, all kills, mutations (MUTATIONS=1500) and threads
+nightly: ## 1500 random sequences of changes of tables, all kills, 2000 random sorts and joins, mutations (MUTATIONS=1500), 200 seeds of delays, threads
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory run-nightly
+	$(Q)+$(MAKE) --no-print-directory run-diff
+	$(Q)+$(MAKE) --no-print-directory DELAY=1 run-delay SEEDS=200
+	$(Q)+$(MAKE) --no-print-directory SAN=thread DELAY=1 run-delay
 	$(Q)+$(MAKE) --no-print-directory SAN=address run-mutations run-slow
 	$(Q)+$(MAKE) --no-print-directory SAN=thread run-beside
 run-nightly: export SP_TABLE_HISTORIES ?= 1500
