@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "run/memory.h"
 #include "run/volume_spec.h"
 #include "table/cost/ask.h"
 
@@ -11,6 +12,7 @@
 
 /* What a question needs that is not the table. */
 struct asking {
+	struct sp_run_opts run; /* with a number of threads: finding it out reads ten files */
 	struct sp__table_workload workload;
 	struct sp__platform platform;
 	struct sp__cost_question q;
@@ -55,7 +57,8 @@ static int open_asking(struct asking *a, const struct sp__cost_asked *asked,
 {
 	int rc;
 
-	*a = (struct asking){ .q = { .schema = asked->schema,
+	*a = (struct asking){ .run = *run,
+			      .q = { .schema = asked->schema,
 				     .records = asked->records,
 				     .text_bytes = asked->text_bytes,
 				     .workload = &a->workload,
@@ -73,7 +76,8 @@ static int open_asking(struct asking *a, const struct sp__cost_asked *asked,
 	if (!rc && o->measure && !sp__volume_spec_simulated(run))
 		rc = sp__errf(err, SP_EUNSUP, "plan", asked->name, -1,
 			      "measuring layouts needs a simulated volume: --volume=sim:MODEL");
-	return rc ? rc : sp__platform_open(&a->platform, run, err);
+	a->run.parallel = sp__threads(run->parallel);
+	return rc ? rc : sp__platform_open(&a->platform, &a->run, err);
 }
 
 /* Sets the costs of the table as it is stored; along tracks it is on drives of its own. */
