@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <spindle/size.h>
+#include "base/clock.h"
 #include "base/host.h"
 #include "base/minmax.h"
 
@@ -176,9 +178,25 @@ uint64_t sp__host_memory_group(const char *root)
 	return group_limit(root, &(struct limited){ "memory", memory_of_first, memory_of_second });
 }
 
-unsigned sp__host_processors(const char *root)
+static uint64_t processors_group(const char *root)
 {
 	const struct limited what = { "cpu", processors_of_first, processors_of_second };
+	/* Those of the process: seconds of the clock and one, then 32 bits for the number. */
+	static _Atomic uint64_t known;
+	const uint64_t second = (sp__now_ns() / 1000000000u + 1) << 32;
+	uint64_t n = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (*root)
+		return group_limit(root, &what);
+	if (n < second) {
+		n = second | sp__min(group_limit(root, &what), (uint64_t)UINT32_MAX);
+		atomic_store_explicit(&known, n, memory_order_relaxed);
+	}
+	return (uint32_t)n;
+}
+
+unsigned sp__host_processors(const char *root)
+{
 	cpu_set_t set;
 	long n;
 
@@ -187,7 +205,7 @@ unsigned sp__host_processors(const char *root)
 	else
 		n = sysconf(_SC_NPROCESSORS_ONLN);
 	if (n > 1)
-		n = (long)sp__min((uint64_t)n, group_limit(root, &what));
+		n = (long)sp__min((uint64_t)n, processors_group(root));
 	return n < 1 ? 1 : (unsigned)n;
 }
 

@@ -21,7 +21,8 @@ uint64_t sp__host_unwritten(void);
 uint64_t sp__host_memory_group(const char *root);
 /*
  * Returns the number of processors that the process can use: those of its affinity, and as many as
- * the time that its control group has, rounded up.
+ * the time that its control group has, rounded up.  The quota of the real group, ten files, is read
+ * once per second at most.
  */
 unsigned sp__host_processors(const char *root);
 
