@@ -491,7 +491,7 @@ run-nightly: all $(TEST_PROGRAMS) $(LOCALES) $(PY_READY)
 	$(Q)$(RUN_ENV) $(B)/tests/unit/test_table_choose 20
 	$(Q)$(RUN_ENV) $(B)/tests/unit/test_table_compare all
 	$(RUN) $(B)/tests/unit/test_table_compare_memory $(B)/tests/fault/test_peak $(B)/tests/diff/test_diffsort
-	$(RUN) tests/fault/xtable.t $(shell grep -l SP_TEST_FULL $(TEST_SCRIPTS))
+	$(RUN) tests/fault/xtable.t $(shell grep -l -e SP_TEST_FULL -e 'few [1-9]' $(TEST_SCRIPTS))
 # Cells, indexes, schemas and superblocks of tables, with right checksums; texts of schemas, and streams of Arrow.
 MUTATIONS ?= 1500
 MUTATED := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_table_*.c tests/fuzz/fuzz_schema_*.c)))
