@@ -7,7 +7,7 @@
 # shellcheck source=tests/fault/lib.bash
 . "$(dirname "$0")/lib.bash"
 full=${SP_TEST_FULL:-}
-few=$((full ? 12 : 3))
+few=$((full ? 12 : 2))
 
 "$xgen" records --seed=5 --bytes=1M -o in || exit 2
 expect want in
@@ -94,7 +94,7 @@ for i in $(steps "$reads" $few); do
 done
 tap_empty "reads of many runs that fail ($reads requests)" "$bad"
 
-# The calls of the C library (or `which` of them), for each path through them.
+# The calls of the C library (or `which` of them), for each path through them; `near` as the second of "steps".
 # calls NAME ARGUMENT...
 calls()
 {
@@ -106,7 +106,7 @@ calls()
 		wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
 		run "$@"
 		n=$(tail -n 1 count 2>/dev/null || echo 0)
-		for i in $(steps "${n:-0}" $((full ? 6 : 2))); do
+		for i in $(steps "${n:-0}" $((full ? 6 : ${near:-1}))); do
 			wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
 			run "$@"
 			runs=$((runs + 1)) reported=$((reported + (status == 2)))
@@ -126,7 +126,7 @@ if [ -e "$shim" ]; then
 	calls 'merging' -m sorted --engine=sync
 	split -a 1 -n l/5 large piece.
 	for file in piece.?; do "$xsort" "$file" -o "$file"; done
-	wanted=large-want which='open read' calls 'merging several files' -m -S 8M --parallel=3 piece.?
+	wanted=large-want near=2 which='open read' calls 'merging several files' -m -S 8M --parallel=3 piece.?
 	{ cat large && head -n 10000 large; } >again
 	sort -u large >unique-want
 	wanted=unique-want which='open read write pread pwrite close ftruncate' \

@@ -25,7 +25,7 @@ again()
 # sweep FIRST SECOND SHIM...: each $step-th call of a sort with the arguments in FIRST; on with SECOND.
 # The first call differs from sweep to sweep.
 full=${SP_TEST_FULL:-} sweeps=0
-step=$((full ? 1 : 7))
+step=$((full ? 1 : 11))
 sweep()
 {
 	local -n first=$1 second=$2
@@ -70,11 +70,11 @@ sweep packed packed FAILCALL_KILL=1
 sweep unique unique FAILCALL_KILL=1
 sweep top top FAILCALL_KILL=1
 sweep headed headed FAILCALL_KILL=1
-step=$((full ? 9 : 30))
+step=$((full ? 9 : 47))
 for options in top_merged top_unique top_counted csv; do
 	sweep $options $options FAILCALL_KILL=1
 done
-step=$((full ? 1 : 7))
+step=$((full ? 1 : 11))
 sweep threads plain FAILCALL_ERRNO=ENOSPC
 sweep plain plain FAILCALL_SHORT=1
 

@@ -12,7 +12,7 @@
 . "$(dirname "$0")/begin.bash"
 needs_shim
 
-seq 30000 | awk '{ print "k" ($1 * 7919) % 9973, $1 % 100 / 4, $1 "e-12" }' >in
+seq 12000 | awk '{ print "k" ($1 * 7919) % 9973, $1 % 100 / 4, $1 "e-12" }' >in
 mkdir place
 # shellcheck disable=SC2034 # by name
 memory=(-k 1 -S 64M --parallel=2 --agg 'sum(2), median(2), sum(3), last(1)' in)
@@ -75,9 +75,9 @@ requests()
 
 wrap=() full=${SP_TEST_FULL:-}
 for command in memory spilled alone expressions pivot shares; do
-	sweep $command alloc $((full ? 200 : 20))
+	sweep $command alloc $((full ? 200 : 10))
 	for call in open read pread write pwrite close ftruncate rename; do
-		sweep $command $call $((full ? 20 : 5))
+		sweep $command $call $((full ? 20 : 3))
 	done
 done
 requests READ
@@ -85,7 +85,7 @@ requests WRITE
 
 # Killed at any time: the output is the old or the new one.
 bad='' early=0
-for i in $(seq 1 $((full ? 100 : 12))); do
+for i in $(seq 1 $((full ? 100 : 8))); do
 	cp old place/out
 	# shellcheck disable=SC2154 # by name
 	{ timeout -s KILL "0.0$((i % 10))$((i * 7 % 10))" "$xgroup" -T tmp -o place/out "${spilled[@]}"; } 2>/dev/null
@@ -117,7 +117,7 @@ once()
 }
 mkdir groups && "$xgroup" "${by[@]}" --split='groups/%s' in || exit 2
 for call in alloc open pwrite close link; do
-	sweep split $call $((full ? 60 : 9))
+	sweep split $call $((full ? 60 : 6))
 done
 all_swept
 tap_done

@@ -71,9 +71,9 @@ requests()
 
 wrap=() full=${SP_TEST_FULL:-}
 for command in build lookup range check; do
-	sweep $command alloc 40
+	sweep $command alloc $((full ? 40 : 16))
 	for call in open read pread write pwrite close fsync ftruncate rename; do
-		sweep $command $call 6
+		sweep $command $call $((full ? 6 : 4))
 	done
 done
 engine=sync
