@@ -24,9 +24,9 @@ teardown()
 	[ -z "$(ls tmp)" ]
 }
 
-pack() # FORMAT < BYTES > PACKED
+pack() # FORMAT < BYTES > PACKED, by its quickest level
 {
-	"$1" -c
+	"$1" -1c
 }
 
 unpack() # FORMAT < PACKED > BYTES

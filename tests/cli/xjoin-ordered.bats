@@ -6,8 +6,8 @@
 
 tables()
 {
-	seq 0 7 300000 | awk '{ print ($1 * 7919) % 50000 "|" $1 "|left side of the pair" }' >l
-	seq 0 3 150000 | awk '{ print ($1 * 104729) % 60000 "|right " $1 "|" }' >r
+	seq 0 7 150000 | awk '{ print ($1 * 7919) % 25000 "|" $1 "|left side of the pair" }' >l
+	seq 0 3 75000 | awk '{ print ($1 * 104729) % 30000 "|right " $1 "|" }' >r
 }
 
 # The result in the order of file $1 by a program that has all in memory.

@@ -8,9 +8,9 @@
 setup() { begin_test tmp; }
 
 # SP_TEST_FULL=1: each way with several numbers of threads.
-some_threads=3 few_threads=3 memories='64K 3M 1G' rows=200000 few_memories=
-[ -z "${SP_TEST_FULL:-}" ] || some_threads='1 2 8' few_threads='1 3'
-[ -z "${SP_TEST_VARIANT:-}" ] || memories='64K 3M' rows=60000 few_memories=64K
+some_threads=3 few_threads=3 memories='64K 3M 1G' rows=60000 few_memories=
+[ -z "${SP_TEST_FULL:-}" ] || { some_threads='1 2 8' few_threads='1 3' rows=200000; }
+[ -z "${SP_TEST_VARIANT:-}" ] || memories='64K 3M' few_memories=64K
 
 # repeats RECORDS GROUPS
 repeats()
@@ -131,14 +131,14 @@ refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 @test "files that several threads read after the table is full" {
 	local memory threads
 
-	seq 300000 | awk '{ print $1 * 7919 % 200003, "some text" }' >a
-	tail -n 100000 a >b
-	seq 200000 250000 | head -c 600000 >c # no final newline
+	seq 75000 | awk '{ print $1 * 7919 % 50021, "some text" }' >a
+	tail -n 25000 a >b
+	seq 50000 62500 | head -c 70000 >c # no final newline
 	awk '!seen[$0]++' a b c >want
-	{ echo text,number; seq 200000 | awk '{ print "x," $1 % 120011 }'; } >quoted
-	{ printf '"'; seq 400000 | awk '{ print $1 ",5" }'; printf '",200001\nx,3\ny,120011\n'; } >>quoted
-	{ head -n 120012 quoted && tail -n 400003 quoted | head -n 400001 && echo y,120011; } >want-quoted
-	for memory in 64K 4M; do
+	{ echo text,number; seq 50000 | awk '{ print "x," $1 % 30011 }'; } >quoted
+	{ printf '"'; seq 100000 | awk '{ print $1 ",5" }'; printf '",50001\nx,3\ny,30011\n'; } >>quoted
+	{ head -n 30012 quoted && tail -n 100003 quoted | head -n 100001 && echo y,30011; } >want-quoted
+	for memory in 64K 1M; do
 		for threads in 1 $some_threads; do
 			"$xsort" -u --keep-order -S $memory -T tmp --parallel=$threads a b c | cmp - want
 			"$xsort" -u --keep-order -S $memory -T tmp --parallel=$threads --csv --header -k number quoted |

@@ -30,6 +30,7 @@ checkpoints()
 }
 
 @test "without a crash: the result, and nothing is left" {
+	head -n 80000 in >few && mv few in
 	for args in '' '-n --parallel=1' '-u -n' '-u --count -k1,1' '--limit=7' '--header=3' '-k2 --fan-in=3' \
 		'--spill-compression=zstd -r' '-S 100M'; do
 		# shellcheck disable=SC2086 # words
@@ -47,7 +48,7 @@ checkpoints()
 	for args in '-s -k1,1n' '-u -n' '-u --count -k2' '--fan-in=3' '--header --csv' '-r --parallel=3'; do
 		# shellcheck disable=SC2086 # words
 		"$xsort" $args in >want
-		for ((tries = 0; tries < (${#SP_TEST_FULL} ? 20 : 8); tries++)); do
+		for ((tries = 0; tries < (${#SP_TEST_FULL} ? 20 : 5); tries++)); do
 			# shellcheck disable=SC2086
 			timeout --foreground -s KILL 0.0$((RANDOM % 90 + 10)) "$xsort" --resume=d -o out $args \
 				-S $((600 + RANDOM % 1000))K --parallel=$((RANDOM % 3 + 1)) in || kills=$((kills + 1))
@@ -269,8 +270,9 @@ refused() # TEXT: the sort is refused so, and the file victim is as it was
 }
 
 @test "damaged checkpoints are made again" {
-	local file i at step=1
-	[ -z "${SP_TEST_VARIANT:-}" ] || step=4
+	local file i at step=3
+	[ -z "${SP_TEST_VARIANT:-}" ] || step=6
+	[ -z "${SP_TEST_FULL:-}" ] || step=1
 	"$xsort" -k2 in >want
 	for ((i = 0; i < 12; i += step)); do
 		checkpoints $((2000 + i * 900)) -k2 in
