@@ -28,6 +28,15 @@ int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *cause)
 			reason, cause->where);
 }
 
+void sp__call_quote(struct sp_errinfo *err)
+{
+	size_t n = strlen(err->text);
+
+	if (err->where)
+		snprintf(err->text + n, sizeof(err->text) - n, " '%.100s'", err->where);
+	err->where = NULL;
+}
+
 int sp__call_keep(struct sp_call *call, const char *const *args, size_t nargs,
 		  struct sp_errinfo *err)
 {
@@ -228,7 +237,7 @@ void sp_call_free(struct sp_call *call)
 
 const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call)
 {
-	return call->named || call->keep_order ? NULL : &call->sort;
+	return call->named || call->keep_order || call->where ? NULL : &call->sort;
 }
 
 const char *const *sp_call_args(const struct sp_call *call)
@@ -268,6 +277,17 @@ int sp__call_json(struct sp_report *report, char **text, struct sp_errinfo *err)
 	return bad ? sp__err(err, -ENOMEM, "report", NULL, -1) : 0;
 }
 
+/* Returns the first input that has a header, and is not empty unless all are. */
+static const char *headed_input(const struct sp_sort_io *io)
+{
+	struct stat st;
+	size_t i = 0;
+
+	while (!io->header_first && i + 1 < io->ninputs && !stat(io->inputs[i], &st) && !st.st_size)
+		i++;
+	return io->ninputs ? io->inputs[i] : "-";
+}
+
 /*
  * Returns the call itself or, if it has names, *made: a call with their numbers, for the caller to
  * free.  Sets the header of io, whose inputs are set.
@@ -275,20 +295,34 @@ int sp__call_json(struct sp_report *report, char **text, struct sp_errinfo *err)
 static const struct sp_call *numbered(const struct sp_call *call, struct sp_sort_io *io,
 				      struct sp_call **made, struct sp_errinfo *err)
 {
-	size_t i = 0;
-	struct stat st;
-
 	*made = NULL;
 	io->header_records = call->order.header_records;
 	io->header_first = call->order.header_first;
 	if (!call->named)
 		return call;
-	/* The header of the first input that is not empty. */
-	while (!io->header_first && i + 1 < io->ninputs && !stat(io->inputs[i], &st) && !st.st_size)
-		i++;
-	if (sp_call_numbered(made, call, io->ninputs ? io->inputs[i] : "-", err))
+	if (sp_call_numbered(made, call, headed_input(io), err))
 		return NULL;
 	return *made;
+}
+
+/* Reads the names of the columns, which the condition can have. */
+static int name_columns(const struct sp_call *call, struct sp_columns *c, struct sp_sort_io *io,
+			struct sp_errinfo *err)
+{
+	int rc;
+
+	io->where = call->where;
+	if (!call->where || !call->order.header_records)
+		return 0;
+	*c = sp__call_columns(call, headed_input(io));
+	rc = sp_columns_read(c, err);
+	if (!rc && c->empty && io->header_first && io->ninputs > 1)
+		rc = sp__errf(err, -EINVAL, "read", c->input, -1,
+			      "there is no header to name columns of --where");
+	io->names = c->names;
+	io->nnames = c->n;
+	io->names_unknown = c->empty;
+	return rc;
 }
 
 int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, size_t ninputs,
@@ -305,6 +339,7 @@ int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, si
 		.keep_order = call->keep_order,
 		.device_counters = report != NULL,
 	};
+	struct sp_columns columns = { 0 };
 	struct sp_call *made;
 	const struct sp_call *c = numbered(call, &io, &made, to);
 	struct sp_sort_stats stats;
@@ -312,11 +347,15 @@ int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, si
 
 	if (!c)
 		return to->code;
-	rc = report ? sp_report_check(to) : 0;
+	rc = name_columns(call, &columns, &io, to);
+	if (!rc && report)
+		rc = sp_report_check(to);
 	if (!rc)
 		rc = sp_sort_run(&c->sort, &io, &stats, to);
+	sp__call_quote(to);
 	if (!rc && report)
 		rc = sp__call_json(sp_report_sort(&c->sort, &io, &stats), report, to);
+	sp_columns_close(&columns);
 	sp_call_free(made);
 	return rc;
 }
@@ -339,6 +378,9 @@ int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
 	if (call->keep_order)
 		return sp__errf(to, SP_EUNSUP, "plan", NULL, -1,
 				"the order of the input cannot be kept with parts");
+	if (call->where)
+		return sp__errf(to, SP_EUNSUP, "plan", NULL, -1,
+				"records cannot have a condition with parts");
 	c = numbered(call, &io, &made, to);
 	if (!c)
 		return to->code;

@@ -17,6 +17,7 @@ struct sp_call {
 	char **copies; /* further copies, which parsing splits */
 	size_t ncopies;
 	const char *count_name;
+	const char *where;
 	bool keep_order;
 	bool named; /* a key names a column; keys are not yet set */
 	const char **tmpdirs;
@@ -24,6 +25,9 @@ struct sp_call {
 
 /* Makes an error that quotes the argument, unless it is NULL. */
 int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why);
+
+/* Appends the part of an argument that an error quotes to its text; call before that is freed. */
+void sp__call_quote(struct sp_errinfo *err);
 
 /* Copies the arguments.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *args, size_t nargs,
@@ -33,6 +37,9 @@ SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *args, s
 SP_MUST_CHECK int sp__call_read(struct sp_call *call, const struct sp__option *table,
 				sp__option_apply *apply, void *to, const char *const *args,
 				size_t nargs, struct sp_errinfo *err);
+
+/* Returns the request for the header of an input: see sp_columns_read(). */
+struct sp_columns sp__call_columns(const struct sp_call *call, const char *input);
 
 /* Applies the arguments of a sort. */
 SP_MUST_CHECK int sp__call_sort_args(struct sp_call *call, struct sp_errinfo *err);

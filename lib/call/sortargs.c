@@ -30,6 +30,7 @@ const struct sp__option sp__call_sort_options[] = {
 	{ "count", SP__OPT_COUNT, SP__OPT_MAYBE },
 	{ "keep-order", SP__OPT_KEEP_ORDER, SP__OPT_NONE },
 	{ "spill-compression", SP__OPT_SPILL_COMPRESSION, SP__OPT_ARG },
+	{ "where", SP__OPT_WHERE, SP__OPT_ARG },
 	SP__OPTIONS_COMMON,
 	{ 0 },
 };
@@ -122,6 +123,10 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 		call->keep_order = true;
 		return 0;
 	}
+	if (code == SP__OPT_WHERE) {
+		call->where = arg;
+		return 0;
+	}
 	if (code == SP__OPT_SPILL_COMPRESSION)
 		return set_compression(call, arg, err);
 	if (code == 'k' && sp_columns_is_name(arg)) {
@@ -177,6 +182,9 @@ static int finish(struct sp_call *call, struct sp_errinfo *err)
 		rc = sp__invalid(err, NULL, "--count needs --unique");
 	if (!rc && call->keep_order && !call->order.unique)
 		rc = sp__invalid(err, NULL, "--keep-order needs --unique");
+	if (!rc && call->where && call->order.record_bytes)
+		rc = sp__invalid(err, NULL,
+				 "options '--where' and '--record-size' are incompatible");
 	if (!rc && call->keep_order && call->sort.count)
 		rc = sp__invalid(err, NULL,
 				 "options '--count' and '--keep-order' are incompatible");
@@ -227,10 +235,9 @@ static int number_args(const struct sp_call *call, struct numbering *n, struct s
 	return rc;
 }
 
-int sp_call_numbered(struct sp_call **made, const struct sp_call *call, const char *input,
-		     struct sp_errinfo *err)
+struct sp_columns sp__call_columns(const struct sp_call *call, const char *input)
 {
-	struct sp_columns c = {
+	return (struct sp_columns){
 		.input = input,
 		.csv = call->order.csv,
 		.separator = call->order.csv && call->order.separator == -1 ? ','
@@ -240,6 +247,12 @@ int sp_call_numbered(struct sp_call **made, const struct sp_call *call, const ch
 		.decompress = call->sort.run.decompress,
 		.only_regular = true,
 	};
+}
+
+int sp_call_numbered(struct sp_call **made, const struct sp_call *call, const char *input,
+		     struct sp_errinfo *err)
+{
+	struct sp_columns c = sp__call_columns(call, input);
 	struct sp_call args = { 0 };
 	int rc = 0;
 

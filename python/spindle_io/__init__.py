@@ -4,8 +4,9 @@ tools.
 
 Options of a sort are those of xsort(1), as a list of arguments or as one string in the syntax of
 a shell: ``"-t'|' -k2,2n -S 256M"``.  Supported are the options of order and format, and -S, -T,
---parallel, --seed, --count, --decompress, --compress-output and --spill-compression.  With
---header, keys can name columns as in xsort(1); the first input must then be a regular file.
+--parallel, --seed, --count, --where, --decompress, --compress-output and --spill-compression.
+With --header, keys and --where can name columns as in xsort(1); the first input must then be a
+regular file.
 
 Data is any object with contiguous bytes: bytes, bytearray, memoryview, mmap, numpy and Arrow
 buffers.  It is not copied and must not change during a call; other threads can run meanwhile.
@@ -38,6 +39,7 @@ from ._lib import (
     __version__,
     accepted,
     check,
+    completed,
     lib,
     name,
     no_error,
@@ -125,7 +127,8 @@ class _Words:
     def _found(self, opts: int | None) -> int:
         if opts is None:
             raise ValueError(
-                "buffers have columns without names (see numbered()), and no order to keep"
+                "buffers have columns without names (see numbered()), no order to keep, and no "
+                "condition"
             )
         return opts
 
@@ -221,7 +224,7 @@ def sort_file(
     rc = lib.sp_call_sort_files(
         o._call, *c_strings(_paths(inputs)), merge, name(output), byref(report), byref(err)
     )
-    check(rc, err)
+    completed(rc, err)
     return _document(report)
 
 

@@ -51,6 +51,7 @@ class SortKeywords(CommonKeywords, total=False):
     ignore_leading_blanks: bool | None
     ignore_nonprinting: bool | None
     count: bool | str | None
+    where: str | None  #: a condition: only records for which it is true
     spill_compression: str | None
 
 

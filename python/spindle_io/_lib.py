@@ -246,6 +246,14 @@ def accepted(rc: int, err: ErrInfo) -> None:
         raise
 
 
+def completed(rc: int, err: ErrInfo) -> None:
+    """Raises the error in err if rc is negative; for wrong options that do not concern a file,
+    ValueError."""
+    if err.path:
+        check(rc, err)
+    accepted(rc, err)
+
+
 def options(**values: Any) -> list[str]:
     """Returns options of a command, in the words of C.  None and False: an option is not given;
     True: it has no argument.  A size of memory is a text as -S takes it, or bytes."""

@@ -112,6 +112,51 @@ class Keywords(Folder):
         with self.assertRaisesRegex(ValueError, "no order to keep"):
             sp.sort_buffer(b"b\n", sp.Options(unique=True, keep_order=True))
 
+    def test_a_condition_chooses_records(self):
+        r = random.Random(7)
+        rows = [(r.choice("abc"), r.randrange(-99, 99)) for _ in range(3000)]
+        a = self.file("a", b"name,n\n" + b"".join(b"%s,%d\n" % (k.encode(), n) for k, n in rows))
+        empty = self.file("empty", b"")
+        for where, chosen in (
+            ("n > 5", lambda k, n: n > 5),
+            ("n between -3 and 3 or name = 'c'", lambda k, n: -3 <= n <= 3 or k == "c"),
+            ("$2 < -1000", lambda k, n: False),
+        ):
+            kept = sorted((row for row in rows if chosen(*row)), key=lambda row: row[1])
+            report = sp.sort(
+                [empty, a], self.folder / "x", csv=True, header=True, keys="n:n", stable=True,
+                where=where,
+            )
+            text = "name,n\n" + "".join(f"{k},{n}\n" for k, n in kept)
+            self.assertEqual((self.folder / "x").read_text(), text)
+            self.assertEqual(report["result"]["filtered"], len(rows) - len(kept))
+        sp.sort(a, self.folder / "x", csv=True, header=True, where="name = 'd'")
+        self.assertEqual((self.folder / "x").read_text(), "name,n\n")
+        sp.sort(self.file("b", b"b 1\na 20\nc 3\n"), self.folder / "x", where="$2 < 10")
+        self.assertEqual((self.folder / "x").read_text(), "b 1\nc 3\n")
+
+    def test_a_wrong_condition_leaves_no_result(self):
+        a, empty = self.file("a", b"name,n\nx,1\ny,z\n"), self.file("empty", b"")
+        named = dict(csv=True, header=True)
+        for keywords, kind, reason in (
+            (dict(named, where="m > 5"), ValueError, "nearest one is 'n'"),
+            (dict(named, where="n > 5 n"), ValueError, "is expected instead of 'n'"),
+            (dict(named, where="n >"), ValueError, "at the end of 'n >'"),
+            (dict(where="n > 5"), ValueError, "header"),
+            (dict(named, where="n > 5"), sp.SpindleError, "a: line 3: --where: 'z' is not a num"),
+            (dict(named, where="n = 1", merge=True), sp.SpindleError, "condition with a merge"),
+            (dict(where="$1 = 1", record_size=2), ValueError, "'--where' and '--record-size'"),
+        ):
+            with self.subTest(keywords), self.assertRaisesRegex(kind, reason):
+                sp.sort(a, self.folder / "x", **keywords)
+        with self.assertRaisesRegex(sp.SpindleError, "empty: there is no header to name columns"):
+            sp.sort([empty, a], self.folder / "x", csv=True, header="1,first", where="n = 1")
+        with self.assertRaisesRegex(ValueError, "no condition"):
+            sp.sort_buffer(b"1\n", sp.Options(where="$1 = 1"))
+        with self.assertRaisesRegex(sp.SpindleError, "condition with parts"):
+            sp.splitters(a, 2, sp.Options(where="$1 = 1"))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a", "empty"])
+
     def test_columns_have_names(self):
         a = self.file("a", b"name,price\nb,2\na,10\na,2\n")
         sp.sort(a, self.folder / "x", csv=True, header=True, keys=["price:nr", "name"], unique=True)

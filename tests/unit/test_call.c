@@ -355,6 +355,11 @@ int main(void)
 	file_is_sorted("--keep-order", false, NULL, "--keep-order needs --unique");
 	file_is_sorted("-u --count --keep-order", false, NULL,
 		       "options '--count' and '--keep-order' are incompatible");
+	file_is_sorted("--csv --header -k id:n --where=id>1", false, "id,n\n3,y\n7,x\n7,z\n", NULL);
+	file_is_sorted("--csv --header --where=n='y'orid=1", false, NULL,
+		       "'and', 'or' or the end of --where is expected instead of 'orid=1'");
+	file_is_sorted("--record-size=2 --where=id>1", false, NULL,
+		       "options '--where' and '--record-size' are incompatible");
 	file_is_sorted("-u --parts=2", false, NULL, "not an option that applies here: '--parts=2'");
 	order_is_kept_in_files_only();
 	levels_are_taken();
