@@ -18,20 +18,16 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import json
 import mmap
-import os
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import byref, c_size_t, c_void_p
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import (
     END,
     NEXT,
     READY,
     Batch,
-    CallInfo,
     CTally,
     Owner,
     SpindleError,
@@ -43,11 +39,20 @@ from ._lib import (
     lib,
     name,
     no_error,
-    texts,
     c_strings,
 )
 from ._cube import Cube
-from ._keywords import JoinKeywords, SortKeywords, join_words, sort_words
+from ._keywords import JoinKeywords, SortKeywords
+from ._options import (
+    Args,
+    JoinOptions,
+    Options,
+    PathLike,
+    Paths,
+    document_of,
+    options_of,
+    paths_of,
+)
 from ._table import Scan, Table
 
 __all__ = [
@@ -80,10 +85,6 @@ __all__ = [
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Args = Union[str, Sequence[str]]
-PathLike = Union[str, bytes, "os.PathLike[str]"]
-Paths = Union[PathLike, Sequence[PathLike]]
-
 
 class Tally(NamedTuple):
     """A count of records: their number, their bytes with terminators, and the sum of their hashes
@@ -103,115 +104,6 @@ def _tally(t: CTally) -> Tally:
     return Tally(t.records, t.bytes, t.sum)
 
 
-def _split(options: Args) -> Sequence[str]:
-    return shlex.split(options) if isinstance(options, str) else options
-
-
-class _Words:
-    """Arguments of a command, parsed once."""
-
-    _make: Any
-    _free: Any
-
-    def __init__(self, options: Args = ()):
-        self.args = tuple(_split(options))
-        self._call, err = c_void_p(), no_error()
-        accepted(self._make(byref(self._call), *c_strings(self.args), byref(err)), err)
-
-    def __del__(self) -> None:
-        self._free(getattr(self, "_call", None))
-
-    def __reduce__(self) -> Any:  # a copy parses the arguments again
-        return type(self), (self.args,)
-
-    def _found(self, opts: int | None) -> int:
-        if opts is None:
-            raise ValueError(
-                "buffers have columns without names (see numbered()), no order to keep, and no "
-                "condition"
-            )
-        return opts
-
-    def _renewed(self, make: Any, args_of: Any, *paths: PathLike) -> list[str]:
-        """Returns the arguments that the library makes from the headers of files."""
-        made, err = c_void_p(), no_error()
-        accepted(make(byref(made), self._call, *map(name, paths), byref(err)), err)
-        try:
-            return texts(args_of(made))
-        finally:
-            self._free(made)
-
-
-class JoinOptions(_Words):
-    """Parsed options of xjoin, as arguments, as keyword arguments, or both."""
-
-    _make, _free = lib.sp_call_join, lib.sp_call_join_free
-
-    def __init__(self, options: Args = (), **keywords: Unpack[JoinKeywords]):
-        super().__init__([*_split(options), *join_words({**keywords})])
-
-    @property
-    def _opts(self) -> int:
-        return self._found(lib.sp_call_join_opts(self._call))
-
-    @property
-    def named(self) -> bool:
-        """True if a key or a column of the result is named."""
-        return bool(lib.sp_call_join_named(self._call))
-
-    def divides(self, side: int) -> bool:
-        """True if joins of parts of file 0 or 1 with all of the other file make the whole join."""
-        return bool(lib.sp_call_join_divides(self._call, side))
-
-    def numbered(self, left: PathLike, right: PathLike) -> JoinOptions:
-        """The same with the numbers of columns for their names, from the headers of both files.
-
-        Each is an option with its argument; an empty one of a letter is the next argument.
-        """
-        make, args_of = lib.sp_call_join_numbered, lib.sp_call_join_args
-        return JoinOptions(self._renewed(make, args_of, left, right))
-
-
-class Options(_Words):
-    """Parsed options of xsort, as arguments, as keyword arguments, or both.
-
-    Pass them to several calls to parse the arguments only once.
-    """
-
-    _make, _free = lib.sp_call_sort, lib.sp_call_free
-
-    def __init__(self, options: Args = (), **keywords: Unpack[SortKeywords]):
-        super().__init__([*_split(options), *sort_words({**keywords})])
-        self.info = CallInfo()
-        lib.sp_call_info(self._call, byref(self.info))
-
-    @property
-    def _opts(self) -> int:
-        return self._found(lib.sp_call_sort_opts(self._call))
-
-    def numbered(self, path: PathLike) -> Options:
-        """The same with the numbers of columns for their names, from the header of a file.
-
-        Each is an option with its argument; an empty one of a letter is the next argument.
-        """
-        return Options(self._renewed(lib.sp_call_numbered, lib.sp_call_args, path))
-
-    def head(self, data: Any, records: int) -> int:
-        """Returns the length of the first records of data, or of all if there are fewer."""
-        with Views([data]) as v:
-            mark = v.skip_mark(self.info)
-            head = lib.sp_head_buffer(byref(self.info.format), v.batches, records)
-            return len(mark) + int(head)
-
-
-def _options(options: Options | Args) -> Options:
-    return options if isinstance(options, Options) else Options(options)
-
-
-def _paths(paths: Paths) -> list[PathLike]:
-    return [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
-
-
 def sort_file(
     inputs: Paths, output: PathLike, options: Options | Args = (), *, merge: bool = False
 ) -> dict[str, Any]:
@@ -220,12 +112,12 @@ def sort_file(
     merge: the inputs are already sorted.
     Returns the report, a document of schema spindle.sort/1 (spindle-report(5)).
     """
-    o, err, report = _options(options), no_error(), c_void_p()
+    o, err, report = options_of(options), no_error(), c_void_p()
     rc = lib.sp_call_sort_files(
-        o._call, *c_strings(_paths(inputs)), merge, name(output), byref(report), byref(err)
+        o._call, *c_strings(paths_of(inputs)), merge, name(output), byref(report), byref(err)
     )
     completed(rc, err)
-    return _document(report)
+    return document_of(report)
 
 
 def sort(
@@ -276,7 +168,7 @@ def join_files(
     inputs, expected = map(name, (left, right)), (ctypes.c_uint64 * 2)(*sizes)
     rc = lib.sp_call_join_files(o._call, *inputs, expected, name(output), byref(report), byref(err))
     check(rc, err)
-    return _document(report)
+    return document_of(report)
 
 
 class _Feed(Owner):
@@ -337,15 +229,7 @@ def join_blocks(
     if feed.error:
         raise feed.error
     accepted(rc, err)
-    return _document(report)
-
-
-def _document(report: c_void_p) -> dict[str, Any]:
-    try:
-        document: dict[str, Any] = json.loads(ctypes.string_at(report.value or 0))
-        return document
-    finally:
-        lib.sp_call_report_free(report)
+    return document_of(report)
 
 
 class SortedBuffer(NamedTuple):
@@ -376,7 +260,7 @@ def sort_buffer(
     Returns a SortedBuffer.
     """
     buffers = data if isinstance(data, (list, tuple)) else [data]
-    o, err, read, given = _options(options), no_error(), CTally(), CTally()
+    o, err, read, given = options_of(options), no_error(), CTally(), CTally()
     with Views(buffers) as v:
         bytes_ = v.bytes + len(buffers)
         mark = v.skip_mark(o.info)
@@ -400,7 +284,7 @@ def sort_buffer(
 
 def tally(data: Any, options: Options | Args = ()) -> Tally:
     """Returns the tally of data, which has whole records; a byte order mark is not counted."""
-    o, err, t = _options(options), no_error(), CTally()
+    o, err, t = options_of(options), no_error(), CTally()
     with Views([data]) as v:
         v.skip_mark(o.info)
         check(lib.sp_tally_buffer(byref(t), byref(o.info.format), v.batches, byref(err)), err)
@@ -415,8 +299,8 @@ def _records(handle: c_void_p) -> list[bytes]:
 def splitters(files: Paths, parts: int, options: Options | Args = ()) -> list[bytes]:
     """Returns parts - 1 records in order, with terminators, which cut the records of files into
     parts of about equal length.  Reads 1000 samples per part; the files must be regular."""
-    o, err, handle = _options(options), no_error(), c_void_p()
-    rc = lib.sp_call_sample(byref(handle), o._call, *c_strings(_paths(files)), parts, byref(err))
+    o, err, handle = options_of(options), no_error(), c_void_p()
+    rc = lib.sp_call_sample(byref(handle), o._call, *c_strings(paths_of(files)), parts, byref(err))
     check(rc, err)
     try:
         return _records(handle)
@@ -430,7 +314,7 @@ def split(sorted_buffer: Any, options: Options | Args, splitters: Sequence[bytes
     There are len(splitters) + 1 parts.  Part i starts at offset i - 1 (part 0 at 0) and ends where
     the next one starts; it has the records with splitter i - 1 <= key < splitter i.
     """
-    o, err, handle = _options(options), no_error(), c_void_p()
+    o, err, handle = options_of(options), no_error(), c_void_p()
     offsets = (c_size_t * (len(splitters) + 1))()
     with Views([b"".join(splitters), sorted_buffer]) as v:
         rc = lib.sp_splitters_read(byref(handle), o._opts, v.batches, byref(err))
@@ -489,7 +373,7 @@ class Merge(Owner):
     """
 
     def __init__(self, buffers: Sequence[Any], options: Options | Args = ()):
-        self._merge, self._options, self._err = c_void_p(), _options(options), no_error()
+        self._merge, self._options, self._err = c_void_p(), options_of(options), no_error()
         self._views = Views(buffers)
         rc = lib.sp_merge_open(
             byref(self._merge),
