@@ -27,6 +27,9 @@ static const struct sp__option names[] = {
 	{ "header", SP__OPT_HEADER, SP__OPT_NONE },
 	{ "type", SP__OPT_TYPE, SP__OPT_ARG },
 	{ "suffixes", SP__OPT_SUFFIXES, SP__OPT_MAYBE },
+	{ "record-size", SP__OPT_RECORD_SIZE, SP__OPT_ARG },
+	{ "bkey", SP__OPT_BKEY, SP__OPT_ARG },
+	{ "seed", SP__OPT_SEED, SP__OPT_ARG },
 	SP__OPTIONS_COMMON,
 	{ 0 },
 };

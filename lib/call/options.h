@@ -57,15 +57,17 @@ enum sp__option_code {
 	SP__OPT_GEOMETRY,
 	SP__OPT_VERIFY,
 	SP__OPT_WAIT,
+	SP__OPT_LARGEST,
+	SP__OPT_HAVING,
+	SP__OPT_FORMAT,
+	SP__OPT_NULL,
+	SP__OPT_SKIP_INVALID,
 };
 
-/* Rows that sorts and joins share. */
+/* Rows that sorts, joins and groups share. */
 #define SP__OPTIONS_COMMON                                                                         \
 	{ "zero-terminated", 'z', SP__OPT_NONE }, { "csv", SP__OPT_CSV, SP__OPT_NONE },            \
-		{ "record-size", SP__OPT_RECORD_SIZE, SP__OPT_ARG },                               \
-		{ "bkey", SP__OPT_BKEY, SP__OPT_ARG }, { "buffer-size", 'S', SP__OPT_ARG },        \
-		{ "temporary-directory", 'T', SP__OPT_ARG },                                       \
-		{ "seed", SP__OPT_SEED, SP__OPT_ARG },                                             \
+		{ "buffer-size", 'S', SP__OPT_ARG }, { "temporary-directory", 'T', SP__OPT_ARG },  \
 		{ "parallel", SP__OPT_PARALLEL, SP__OPT_ARG },                                     \
 		{ "decompress", SP__OPT_DECOMPRESS, SP__OPT_MAYBE },                               \
 	{                                                                                          \

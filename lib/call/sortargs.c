@@ -31,6 +31,9 @@ const struct sp__option sp__call_sort_options[] = {
 	{ "keep-order", SP__OPT_KEEP_ORDER, SP__OPT_NONE },
 	{ "spill-compression", SP__OPT_SPILL_COMPRESSION, SP__OPT_ARG },
 	{ "where", SP__OPT_WHERE, SP__OPT_ARG },
+	{ "record-size", SP__OPT_RECORD_SIZE, SP__OPT_ARG },
+	{ "bkey", SP__OPT_BKEY, SP__OPT_ARG },
+	{ "seed", SP__OPT_SEED, SP__OPT_ARG },
 	SP__OPTIONS_COMMON,
 	{ 0 },
 };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Sorts and joins records larger than memory, and stores tables and cubes, by the library of the
-tools.
+"""Sorts, joins and groups records larger than memory, and stores tables and cubes, by the library
+of the tools.
 
 Options of a sort are those of xsort(1), as a list of arguments or as one string in the syntax of
 a shell: ``"-t'|' -k2,2n -S 256M"``.  Supported are the options of order and format, and -S, -T,
@@ -42,9 +42,10 @@ from ._lib import (
     c_strings,
 )
 from ._cube import Cube
-from ._keywords import JoinKeywords, SortKeywords
+from ._keywords import GroupKeywords, JoinKeywords, SortKeywords
 from ._options import (
     Args,
+    GroupOptions,
     JoinOptions,
     Options,
     PathLike,
@@ -57,6 +58,8 @@ from ._table import Scan, Table
 
 __all__ = [
     "Cube",
+    "GroupKeywords",
+    "GroupOptions",
     "JoinKeywords",
     "JoinOptions",
     "Merge",
@@ -69,6 +72,8 @@ __all__ = [
     "Table",
     "Tally",
     "__version__",
+    "group",
+    "group_file",
     "join",
     "join_blocks",
     "join_files",
@@ -168,6 +173,37 @@ def join_files(
     inputs, expected = map(name, (left, right)), (ctypes.c_uint64 * 2)(*sizes)
     rc = lib.sp_call_join_files(o._call, *inputs, expected, name(output), byref(report), byref(err))
     check(rc, err)
+    return document_of(report)
+
+
+def group(
+    inputs: Paths, output: PathLike, **keywords: Unpack[GroupKeywords]
+) -> dict[str, Any]:
+    """Groups files as group_file() does, by keyword arguments, which GroupKeywords lists::
+
+        group("sales.csv", "totals.csv", csv=True, header=True, keys="region",
+              agg=["sum(price) as total", "p99(ms)"], where="price > 0", order="total:r")
+    """
+    return group_file(inputs, output, GroupOptions(**keywords))
+
+
+def group_file(
+    inputs: Paths, output: PathLike, options: GroupOptions | Args = ()
+) -> dict[str, Any]:
+    """Writes a row for each group of the records of files into output, which appears when it is
+    complete.
+
+    Options are those of xgroup(1): -k, -a, -t, -z, --largest, --having, --order, --format,
+    --limit, --where, --csv, --header, --null, --skip-invalid, and -S, -T, --parallel, --decompress
+    and --compress-output.
+    Returns the report, a document of schema spindle.group/1 (spindle-report(5)).
+    """
+    o = options if isinstance(options, GroupOptions) else GroupOptions(options)
+    err, report = no_error(), c_void_p()
+    rc = lib.sp_call_group_files(
+        o._call, *c_strings(paths_of(inputs)), name(output), byref(report), byref(err)
+    )
+    completed(rc, err)
     return document_of(report)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options of xsort(1), xjoin(1) and mmap-cube(1) as keyword arguments."""
+"""Options of xsort(1), xjoin(1), xgroup(1) and mmap-cube(1) as keyword arguments."""
 
 from __future__ import annotations
 
@@ -15,21 +15,26 @@ Strings = Union[str, Sequence[str]]
 Columns = Union[str, int, Sequence[Union[str, int]]]
 
 
-class CommonKeywords(TypedDict, total=False):
-    """Keyword arguments that sorts and joins share; None and False: not given."""
+class FileKeywords(TypedDict, total=False):
+    """Keyword arguments that sorts, joins and groups share; None and False: not given."""
 
     csv: bool | None
     separator: str | None  #: -t
-    ignore_case: bool | None
     zero_terminated: bool | None
-    record_size: str | int | None
-    bkey: Strings | None
     memory: str | int | None  #: a size as -S takes it, or bytes
     temporary_directory: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
     parallel: int | None
-    seed: int | None
     decompress: bool | str | None
     compress_output: str | None
+
+
+class CommonKeywords(FileKeywords, total=False):
+    """Keyword arguments that sorts and joins share."""
+
+    ignore_case: bool | None
+    record_size: str | int | None
+    bkey: Strings | None
+    seed: int | None
 
 
 class SortKeywords(CommonKeywords, total=False):
@@ -68,6 +73,23 @@ class JoinKeywords(CommonKeywords, total=False):
     suffixes: bool | tuple[str, str] | None
 
 
+class GroupKeywords(FileKeywords, total=False):
+    """Keyword arguments of groups."""
+
+    keys: Columns | None  #: as -k takes them: "city:f", "substr(day, 1, 7) as month"; or numbers
+    agg: Strings | None  #: as -a takes it: "sum(price) as total, count()"; or a list of these
+    where: str | None  #: a condition of records
+    having: str | None  #: a condition of rows
+    order: str | None  #: key, first, or a column of the result: "total:r"
+    largest: int | None  #: instead of agg: the first records of each group, in the order of by
+    by: Columns | None
+    format: str | None  #: text or json
+    limit: int | None
+    header: bool | None
+    null: str | None  #: text of a field without a value
+    skip_invalid: bool | None
+
+
 class CubeKeywords(TypedDict, total=False):
     """Keyword arguments of a new cube."""
 
@@ -88,6 +110,7 @@ _SORT_NAMES = {
     **{k: f"{k}_sort" for k in ("numeric", "general_numeric", "human_numeric")},
     **{k: f"{k}_sort" for k in ("month", "version", "random")},
 }
+_GROUP_NAMES = {"separator": "field_separator", "memory": "buffer_size"}
 _JOIN_LETTERS = {"separator": "-t", "missing": "-e", "columns": "-o"}
 _JOIN_KEYS = {"keys": "-j", "left_keys": "-1", "right_keys": "-2"}
 
@@ -135,6 +158,20 @@ def join_words(keywords: dict[str, Any]) -> list[str]:
     if "memory" in given:
         given["buffer_size"] = given.pop("memory")
     return words + options(**given)
+
+
+def group_words(keywords: dict[str, Any]) -> list[str]:
+    """Returns the options of xgroup(1) that keyword arguments mean."""
+    given = _known(keywords, GroupKeywords)
+    words = [f"--key={key}" for key in _list(given.pop("keys", ()))] + _shared(given)
+    by = _list(given.pop("by", ()))
+    if "largest" in given:
+        words += [f"--largest={given.pop('largest')}", *(f"--key={key}" for key in by)]
+    elif by:
+        raise ValueError("by is the order of records within groups: it needs largest")
+    if "agg" in given:
+        given["agg"] = ", ".join(_list(given["agg"]))
+    return words + options(**{_GROUP_NAMES.get(k, k): v for k, v in given.items()})
 
 
 def join_sizes(sizes: Sequence[int], separator: str) -> str:

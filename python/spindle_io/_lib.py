@@ -150,6 +150,12 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [c_void_p, NEXT, c_void_p, POINTER(c_uint64), c_char_p, POINTER(c_void_p), _ERR],
     ),
+    "sp_call_group": (c_int, [_HANDLE, _WORDS, c_size_t, _ERR]),
+    "sp_call_group_free": (None, [c_void_p]),
+    "sp_call_group_files": (
+        c_int,
+        [c_void_p, _WORDS, c_size_t, c_char_p, POINTER(c_void_p), _ERR],
+    ),
     "sp_call_table_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
     "sp_call_table_load_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
     "sp_table_capsule_free": (None, [c_void_p]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options of xsort(1) and xjoin(1), parsed once; and what functions on files share."""
+"""Options of xsort(1), xjoin(1) and xgroup(1), parsed once; and what functions on files share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any, Union
 
-from ._keywords import JoinKeywords, SortKeywords, join_words, sort_words
+from ._keywords import (
+    GroupKeywords,
+    JoinKeywords,
+    SortKeywords,
+    group_words,
+    join_words,
+    sort_words,
+)
 from ._lib import CallInfo, Views, accepted, c_strings, lib, name, no_error, texts
 
 if TYPE_CHECKING:
@@ -89,6 +96,18 @@ class JoinOptions(_Words):
         """
         make, args_of = lib.sp_call_join_numbered, lib.sp_call_join_args
         return JoinOptions(self._renewed(make, args_of, left, right))
+
+
+class GroupOptions(_Words):
+    """Parsed options of xgroup, as arguments, as keyword arguments, or both.
+
+    Names of columns, aggregates and conditions are checked when files are grouped.
+    """
+
+    _make, _free = lib.sp_call_group, lib.sp_call_group_free
+
+    def __init__(self, options: Args = (), **keywords: Unpack[GroupKeywords]):
+        super().__init__([*_split(options), *group_words({**keywords})])
 
 
 class Options(_Words):

@@ -17,6 +17,7 @@ if [ ! -e "$build/python/.done" ]; then
 fi
 export PYTHONDONTWRITEBYTECODE=1
 PYTHONPATH=$build/python tap_lines "$work/log" python3 "$top/tests/python/test_spindle_io.py"
+PYTHONPATH=$build/python tap_lines "$work/groups" python3 "$top/tests/python/test_group.py"
 # The first Python that has pyarrow, or any.
 arrow_python()
 {
@@ -46,7 +47,7 @@ tools_of_wheel()
 {
 	local tool
 
-	for tool in aiobench blockseq dbmbench diskprobe mmap-cube xgen xindex xjoin xsort xtable; do
+	for tool in aiobench blockseq dbmbench diskprobe mmap-cube xgen xgroup xindex xjoin xsort xtable; do
 		env -i "$work/prefix/bin/$tool" --version || return
 	done
 }

@@ -111,6 +111,36 @@ static void files_are_joined(const char *options, const char *want)
 	unlink(right);
 }
 
+static void file_is_grouped(const char *options, const char *want, const char *reason)
+{
+	char in[] = "/tmp/sp-call-XXXXXX", out[64], copy[128], got[256] = "", *report = NULL;
+	const char *words[WORDS_MAX], *input = in;
+	struct sp_call_group *call;
+	size_t n = words_of(options, copy, words);
+	int rc;
+	FILE *f;
+
+	close(mkstemp(in));
+	snprintf(out, sizeof(out), "%s.out", in);
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	rc = sp_call_group(&call, words, n, &err);
+	if (!rc)
+		rc = sp_call_group_files(call, (file(in, "id,n\n7,x\n3,y\n7,z\n1,w\n"), &input), 1,
+					 out, &report, &err);
+	f = fopen(out, "r");
+	if (f && fread(got, 1, sizeof(got) - 1, f))
+		fclose(f);
+	ok(want ? !rc && !strcmp(got, want) && strstr(report, "spindle.group/1")
+		: rc < 0 && !strcmp(err.text, reason),
+	   "%s: %s", options, want ? "grouped" : reason);
+	if (rc && (want || strcmp(err.text, reason) != 0))
+		diag("%d %s", rc, err.text);
+	sp_call_report_free(report);
+	sp_call_group_free(call);
+	unlink(out);
+	unlink(in);
+}
+
 /* want NULL: the error of the call, or of its run, is `reason`. */
 static void file_is_sorted(const char *options, bool merge, const char *want, const char *reason)
 {
@@ -361,6 +391,16 @@ int main(void)
 	file_is_sorted("--record-size=2 --where=id>1", false, NULL,
 		       "options '--where' and '--record-size' are incompatible");
 	file_is_sorted("-u --parts=2", false, NULL, "not an option that applies here: '--parts=2'");
+	file_is_grouped("--csv --header -k id:n -a last(n)", "id,last(n)\n1,w\n3,y\n7,z\n", NULL);
+	file_is_grouped("-t, -k 1 --largest=1 -k 2r --limit=3", "1,w\n3,y\n7,z\n", NULL);
+	file_is_grouped("--csv -k 1 --format=jso --limit=1", "{\"1\":\"1\",\"count()\":1}\n", NULL);
+	file_is_grouped("--csv --header -k i", NULL,
+			"no column has the name 'i'; the nearest one is 'id'");
+	file_is_grouped("--csv --header -k 3", NULL, "the header has only 2 columns '3'");
+	file_is_grouped("-a max(1) -a min(1)", NULL,
+			"the option is given twice, with another argument: 'min(1)'");
+	file_is_grouped("--seed=1", NULL, "not an option that applies here: '--seed=1'");
+	file_is_grouped("-t, -u", NULL, "not an option that applies here: '-u'");
 	order_is_kept_in_files_only();
 	levels_are_taken();
 	names_have_numbers("--csv --header -1 id -2 id --suffixes=,_b",

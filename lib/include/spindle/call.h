@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting, joining, tables and cubes by the arguments of a command.  This is the interface for
- * programs in other languages, which need not know the structs of the other headers.  It runs no
- * command.
+ * Sorting, joining, grouping, tables and cubes by the arguments of a command.  This is the
+ * interface for programs in other languages, which need not know the structs of the other headers.
+ * It runs no command.
  *
- * A call is made of options of xsort(1) or xjoin(1), as arguments without files. xsort(1) and
- * xjoin(1) describe them; sizes have the units of -S.
+ * A call is made of options of xsort(1), xjoin(1) or xgroup(1), as arguments without files.  These
+ * pages describe them; sizes have the units of -S.
  *
  * Keys can name columns (spindle/columns.h) if the files have headers.  Functions on files find the
  * numbers of the columns in the header of the first file, which must be a regular file.
@@ -169,6 +169,33 @@ SP_API SP_MUST_CHECK int sp_call_join_blocks(const struct sp_call_join *call,
 							 struct sp_batch *batch),
 					     void *arg, const uint64_t bytes[2], const char *output,
 					     char **report, struct sp_errinfo *err);
+
+struct sp_call_group;
+
+/*
+ * Makes a call of options of xgroup(1): -k, -a, -t, -z, --largest, --having, --order, --format,
+ * --limit, --where, --csv, --header, --null, --skip-invalid, and -S, -T, --parallel, --decompress
+ * and --compress-output=FORMAT[:LEVEL].  Free it with sp_call_group_free().
+ * args: nargs arguments, copied.
+ * Returns 0 or an error of sp_call_sort(), with *call NULL.
+ */
+SP_API SP_MUST_CHECK int sp_call_group(struct sp_call_group **call, const char *const *args,
+				       size_t nargs, struct sp_errinfo *err);
+
+/* Frees a call; NULL is accepted. */
+SP_API void sp_call_group_free(struct sp_call_group *call);
+
+/*
+ * Groups the records of files into output (spindle/outfile.h).  Names of columns, functions and
+ * conditions are checked here.
+ * report: NULL, or receives the JSON document of schema spindle.group/1.  Free it with
+ * sp_call_report_free().
+ * Returns 0 or an error of sp_group_run() (spindle/group.h) or, for the report, -ENOMEM.
+ */
+SP_API SP_MUST_CHECK int sp_call_group_files(const struct sp_call_group *call,
+					     const char *const *inputs, size_t ninputs,
+					     const char *output, char **report,
+					     struct sp_errinfo *err);
 
 struct ArrowArrayStream;
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups files by the arguments of a call.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/group.h>
+#include <spindle/report.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "call/call.h"
+
+struct sp_call_group {
+	struct sp_call base; /* arguments, directories, and the format as an order */
+	struct sp_group_opts opts;
+	const char **keys, **by;
+};
+
+static const struct sp__option names[] = {
+	{ "key", 'k', SP__OPT_ARG },
+	{ "agg", 'a', SP__OPT_ARG },
+	{ "largest", SP__OPT_LARGEST, SP__OPT_ARG },
+	{ "having", SP__OPT_HAVING, SP__OPT_ARG },
+	{ "order", SP__OPT_ORDER, SP__OPT_ARG },
+	{ "format", SP__OPT_FORMAT, SP__OPT_ARG },
+	{ "limit", SP__OPT_LIMIT, SP__OPT_ARG },
+	{ "where", SP__OPT_WHERE, SP__OPT_ARG },
+	{ "field-separator", 't', SP__OPT_ARG },
+	{ "header", SP__OPT_HEADER, SP__OPT_NONE },
+	{ "null", SP__OPT_NULL, SP__OPT_ARG },
+	{ "skip-invalid", SP__OPT_SKIP_INVALID, SP__OPT_NONE },
+	SP__OPTIONS_COMMON,
+	{ 0 },
+};
+
+static const struct sp_enum_value formats[] = { { "text", false }, { "json", true }, { NULL, 0 } };
+
+/* Adds a key: of the groups or, behind --largest, of the records in them. */
+static int add_key(struct sp_call_group *g, const char *text, struct sp_errinfo *err)
+{
+	struct sp_group_opts *o = &g->opts;
+	const bool by = o->largest;
+
+	if (by ? !SP__ARRAY_GROW_BY_ONE(g->by, o->nby) : !SP__ARRAY_GROW_BY_ONE(g->keys, o->nkeys))
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	if (by)
+		g->by[o->nby++] = text;
+	else
+		g->keys[o->nkeys++] = text;
+	o->by = g->by;
+	o->keys = g->keys;
+	return 0;
+}
+
+static int set_format(struct sp_group_opts *o, const char *text, struct sp_errinfo *err)
+{
+	int json;
+	int rc = sp__option_choice(formats, "format", text, &json, err);
+
+	o->json = !rc && json;
+	return rc;
+}
+
+/* Sets an option that is a text.  Returns 1: another option. */
+static int set_text(struct sp_group_opts *o, int code, const char *arg, struct sp_errinfo *err)
+{
+	const char **to = code == 'a'		   ? &o->aggregates
+			  : code == SP__OPT_HAVING ? &o->having
+			  : code == SP__OPT_ORDER  ? &o->order
+			  : code == SP__OPT_WHERE  ? &o->where
+			  : code == SP__OPT_NULL   ? &o->null_text
+						   : NULL;
+
+	if (!to)
+		return 1;
+	if (*to && strcmp(*to, arg) != 0)
+		return sp__invalid(err, arg, "the option is given twice, with another argument:");
+	*to = arg;
+	return 0;
+}
+
+/* Sets an option of formats and rows.  Returns 1: another option. */
+static int set(struct sp_call_group *g, int code, const char *arg, struct sp_errinfo *err)
+{
+	switch (code) {
+	case SP__OPT_LARGEST:
+		return sp__option_number(&g->opts.largest, arg, 1, err);
+	case SP__OPT_LIMIT:
+		g->opts.limited = true;
+		return sp__option_number(&g->opts.top, arg, 0, err);
+	case SP__OPT_FORMAT:
+		return set_format(&g->opts, arg, err);
+	case SP__OPT_HEADER:
+		g->opts.header = true;
+		return 0;
+	case SP__OPT_SKIP_INVALID:
+		g->opts.skip_invalid = true;
+		return 0;
+	default:
+		return set_text(&g->opts, code, arg, err);
+	}
+}
+
+static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
+{
+	struct sp_call_group *g = to;
+	int rc;
+
+	if (code == 'k')
+		return add_key(g, arg, err);
+	if (code == 't' && !strcmp(arg, "\\t"))
+		arg = "\t";
+	rc = set(g, code, arg, err);
+	if (rc == 1)
+		rc = sp__option_resource(&g->base, &g->opts.run, code, arg, err);
+	return rc == 1 ? sp__call_order_option(&g->base.order, code, arg, err) : rc;
+}
+
+static int finish(struct sp_call_group *g, struct sp_errinfo *err)
+{
+	const struct sp_order *o = &g->base.order;
+	const char *a, *b;
+
+	if (sp_order_conflict(o, &a, &b))
+		return sp__invalid(err, NULL, "options '%s' and '%s' are incompatible", a, b);
+	g->opts.format = sp_order_format(o);
+	g->opts.separator = o->separator;
+	if (o->csv && o->separator >= 0 && memchr("\"\r\n", o->separator, sizeof("\"\r\n")))
+		return sp__invalid(err, NULL,
+				   "quotes, line ends and NUL cannot separate the fields of CSV");
+	if (!o->csv && o->separator == o->eol)
+		return sp__invalid(err, NULL, "the separator ends a line");
+	return sp__call_complete(&g->base, &g->opts.run, err);
+}
+
+int sp_call_group(struct sp_call_group **call, const char *const *args, size_t nargs,
+		  struct sp_errinfo *err)
+{
+	static const struct sp_call_group init = { .base.order = SP_ORDER_INIT,
+						   .opts = SP_GROUP_OPTS_INIT };
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
+	struct sp_call_group *g = malloc(sizeof(*g));
+	int rc;
+
+	*call = NULL;
+	if (!g)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	*g = init;
+	rc = sp__call_read(&g->base, names, apply, g, args, nargs, err);
+	if (!rc) {
+		rc = finish(g, &cause);
+		rc = rc ? sp__call_wrong(err, &cause) : 0;
+	}
+	if (rc) {
+		sp_call_group_free(g);
+		return rc;
+	}
+	*call = g;
+	return 0;
+}
+
+void sp_call_group_free(struct sp_call_group *call)
+{
+	if (!call)
+		return;
+	free(call->keys);
+	free(call->by);
+	sp_order_release(&call->base.order);
+	sp__call_release(&call->base);
+	free(call);
+}
+
+int sp_call_group_files(const struct sp_call_group *call, const char *const *inputs, size_t ninputs,
+			const char *output, char **report, struct sp_errinfo *err)
+{
+	const struct sp_group_io io = { .inputs = inputs, .ninputs = ninputs, .output = output };
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
+	struct sp_errinfo *to = err ? err : &cause;
+	struct sp_group_stats stats;
+	int rc = report ? sp_report_check(to) : 0;
+
+	if (!rc)
+		rc = sp_group_run(&call->opts, &io, &stats, to);
+	sp__call_quote(to);
+	if (!rc && report)
+		rc = sp__call_json(sp_report_group(&stats), report, to);
+	return rc;
+}
