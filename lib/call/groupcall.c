@@ -125,6 +125,8 @@ static int finish(struct sp_call_group *g, struct sp_errinfo *err)
 		return sp__invalid(err, NULL, "options '%s' and '%s' are incompatible", a, b);
 	g->opts.format = sp_order_format(o);
 	g->opts.separator = o->separator;
+	if (o->separator >= 0)
+		g->opts.format.separator = (char)o->separator;
 	if (o->csv && o->separator >= 0 && memchr("\"\r\n", o->separator, sizeof("\"\r\n")))
 		return sp__invalid(err, NULL,
 				   "quotes, line ends and NUL cannot separate the fields of CSV");
@@ -170,19 +172,53 @@ void sp_call_group_free(struct sp_call_group *call)
 	free(call);
 }
 
-int sp_call_group_files(const struct sp_call_group *call, const char *const *inputs, size_t ninputs,
-			const char *output, char **report, struct sp_errinfo *err)
+static int run(const struct sp_call_group *call, const struct sp_group_io *io, char **report,
+	       struct sp_errinfo *err)
 {
-	const struct sp_group_io io = { .inputs = inputs, .ninputs = ninputs, .output = output };
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp_errinfo *to = err ? err : &cause;
 	struct sp_group_stats stats;
 	int rc = report ? sp_report_check(to) : 0;
 
 	if (!rc)
-		rc = sp_group_run(&call->opts, &io, &stats, to);
+		rc = sp_group_run(&call->opts, io, &stats, to);
 	sp__call_quote(to);
 	if (!rc && report)
 		rc = sp__call_json(sp_report_group(&stats), report, to);
 	return rc;
+}
+
+int sp_call_group_files(const struct sp_call_group *call, const char *const *inputs, size_t ninputs,
+			const char *output, char **report, struct sp_errinfo *err)
+{
+	const struct sp_group_io io = { .inputs = inputs, .ninputs = ninputs, .output = output };
+
+	return run(call, &io, report, err);
+}
+
+int sp_call_group_first(const struct sp_call_group *call, const char *const *inputs, size_t ninputs,
+			uint64_t position, const char *output, char **report,
+			struct sp_errinfo *err)
+{
+	const struct sp_group_io io = { .step = SP_GROUP_FIRST_STEP,
+					.position = position,
+					.inputs = inputs,
+					.ninputs = ninputs,
+					.output = output };
+
+	return run(call, &io, report, err);
+}
+
+int sp_call_group_second(const struct sp_call_group *call, const struct sp_batch *header,
+			 bool rows_only, const char *const *inputs, size_t ninputs,
+			 const char *output, char **report, struct sp_errinfo *err)
+{
+	const struct sp_group_io io = { .step = SP_GROUP_SECOND_STEP,
+					.header = *header,
+					.rows_only = rows_only,
+					.inputs = inputs,
+					.ninputs = ninputs,
+					.output = output };
+
+	return run(call, &io, report, err);
 }

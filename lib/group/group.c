@@ -10,6 +10,7 @@
 #include "base/minmax.h"
 #include "base/outfile_impl.h"
 #include "group/job.h"
+#include "group/partial.h"
 #include "group/split.h"
 #include "run/memory.h"
 
@@ -96,7 +97,7 @@ static int begin_output(struct sp__group_job *j)
 	if (!rc)
 		rc = sp__result_put_header(&j->write, &none);
 	/* The columns of a pivot are not known yet. */
-	if (rc < 0 || !j->opts->header || j->opts->json || j->opts->pivot)
+	if (rc < 0 || !j->opts->header || j->opts->json || j->opts->pivot || j->io->rows_only)
 		return rc;
 	return sp__group_results_header(&j->results);
 }
@@ -135,6 +136,8 @@ static int check_groups(struct sp__group_job *j)
 {
 	uint64_t records = 0;
 
+	if (j->io->step == SP_GROUP_SECOND_STEP)
+		return 0;
 	for (unsigned i = 0; i < j->nworkers; i++)
 		records += j->workers[i].records - j->workers[i].skipped - j->workers[i].filtered;
 	return records == j->results.records ? 0 : sp__err(j->err, SP_EBALANCE, "group", NULL, -1);
@@ -142,10 +145,14 @@ static int check_groups(struct sp__group_job *j)
 
 static int write_result(struct sp__group_job *j)
 {
+	struct sp__wstream_opts writing = sp__env_writing(sp__group_job_env(j));
 	struct sp_batch batch;
 	/* All input has been read before the output is touched. */
 	int rc = sp__sort_get_next(j->partials.sort, &batch), first = rc;
 
+	if (rc >= 0 && j->io->step == SP_GROUP_FIRST_STEP)
+		return sp__group_partials_write(j->partials.sort, first, &batch, &j->write,
+						&writing);
 	if (rc >= 0 && j->rows_bytes)
 		rc = open_sort(j, &j->rows, j->rows_bytes, sp__group_job_env(j));
 	j->results.sorter = rc >= 0 && j->rows_bytes ? &j->rows : NULL;
@@ -173,6 +180,13 @@ static int write_result(struct sp__group_job *j)
 	return rc < 0 ? rc : sp__result_commit(&j->write);
 }
 
+/* True if the result of a range of keys depends on other ranges. */
+static bool is_whole(const struct sp_group_opts *o)
+{
+	return (o->order && strcmp(o->order, "key") != 0) || o->split || o->pivot || o->npercent ||
+	       o->ncumulative;
+}
+
 static int run(struct sp__group_job *j)
 {
 	bool all;
@@ -180,7 +194,11 @@ static int run(struct sp__group_job *j)
 
 	if (rc)
 		return rc;
-
+	if (j->io->step && is_whole(j->opts))
+		return sp__invalid(
+			j->err, NULL,
+			"a grouping in two steps has the order of the keys, and no file for "
+			"each group, pivot, percentage or running total");
 	if (j->opts->format.kind == SP_REC_FIXED)
 		return sp__errf(j->err, SP_EUNSUP, "plan", NULL, -1,
 				"records of a fixed length have no fields to group by");
@@ -242,6 +260,8 @@ static void note(const struct sp__group_job *j, struct sp_group_stats *st)
 		st->partials += w->partials;
 		st->tables_emptied += w->fills;
 	}
+	if (j->io->step == SP_GROUP_SECOND_STEP)
+		st->records = j->results.records;
 	if (!st->run.simulated)
 		st->run.elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
 	if (j->read_ns) {

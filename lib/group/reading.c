@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "group/job.h"
+#include "group/partial.h"
 
 #define SHOWN 40 /* bytes of a value in a message */
 
@@ -161,7 +162,7 @@ static int take(struct sp__group_job *j, unsigned worker, struct sp_batch *from,
 	int rc = w->in ? 0 : sp__group_worker_open(w, &j->input, j->worker_bytes);
 
 	if (!rc)
-		rc = sp__group_worker_take(w, from, position, records);
+		rc = sp__group_worker_take(w, from, j->io->position + position, records);
 	w->bytes += bytes - from->bytes;
 	return rc;
 }
@@ -254,12 +255,28 @@ static int check_read(struct sp__group_job *j)
 	return bytes == owed ? 0 : sp__err(j->err, SP_EBALANCE, "group", NULL, -1);
 }
 
+/* Reads partial totals of the first step. */
+static int read_partials(struct sp__group_job *j)
+{
+	const struct sp__scan_opts options = scan_options(j);
+	int rc = resolve(j, &j->io->header, !j->io->header.bytes);
+
+	if (!rc)
+		rc = open_workers(j);
+	if (!rc)
+		rc = sp__group_partials_open(&j->scan, &options);
+	return rc ? rc : sp__group_partials_read(j->scan, &j->waits, j->partials.sort);
+}
+
 int sp__group_job_read(struct sp__group_job *j)
 {
 	struct sp__scan_opts o = scan_options(j);
 	struct sp_batch header, batch = { 0 };
-	int rc = open_parts(j), first = SP_READY;
+	int rc, first = SP_READY;
 
+	if (j->io->step == SP_GROUP_SECOND_STEP)
+		return read_partials(j);
+	rc = open_parts(j);
 	if (!rc && !j->parts) {
 		rc = sp__scan_open(&j->scan, &o);
 		if (!rc)

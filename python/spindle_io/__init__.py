@@ -74,6 +74,8 @@ __all__ = [
     "__version__",
     "group",
     "group_file",
+    "group_first",
+    "group_second",
     "join",
     "join_blocks",
     "join_files",
@@ -203,6 +205,47 @@ def group_file(
     rc = lib.sp_call_group_files(
         o._call, *c_strings(paths_of(inputs)), name(output), byref(report), byref(err)
     )
+    completed(rc, err)
+    return document_of(report)
+
+
+def group_first(
+    inputs: Paths, output: PathLike, options: GroupOptions | Args, position: int = 0
+) -> dict[str, Any]:
+    """Writes partial totals of the records of files, for group_second().
+
+    position: of the first input among all inputs, in bytes; first and last depend on it.
+    Returns a report as group_file() does.
+    """
+    o = options if isinstance(options, GroupOptions) else GroupOptions(options)
+    err, report = no_error(), c_void_p()
+    files, out = c_strings(paths_of(inputs)), name(output)
+    rc = lib.sp_call_group_first(o._call, *files, position, out, byref(report), byref(err))
+    completed(rc, err)
+    return document_of(report)
+
+
+def group_second(
+    inputs: Paths,
+    output: PathLike,
+    options: GroupOptions | Args,
+    *,
+    header: Any = b"",
+    rows_only: bool = False,
+) -> dict[str, Any]:
+    """Writes the rows of all groups whose partial totals are in files.
+
+    Options, locale and version of the package must be those of group_first().
+    header: of the inputs of group_first(); rows_only: do not write a header.
+    Returns a report as group_file() does; its records are those of all groups.
+    """
+    o = options if isinstance(options, GroupOptions) else GroupOptions(options)
+    err, report = no_error(), c_void_p()
+    files, out = c_strings(paths_of(inputs)), name(output)
+    with Views([header]) as v:
+        rc = lib.sp_call_group_second(
+            o._call, v.batches, rows_only, *files, out, byref(report), byref(err)
+        )
     completed(rc, err)
     return document_of(report)
 

@@ -156,6 +156,14 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [c_void_p, _WORDS, c_size_t, c_char_p, POINTER(c_void_p), _ERR],
     ),
+    "sp_call_group_first": (
+        c_int,
+        [c_void_p, _WORDS, c_size_t, c_uint64, c_char_p, POINTER(c_void_p), _ERR],
+    ),
+    "sp_call_group_second": (
+        c_int,
+        [c_void_p, _BATCH, c_bool, _WORDS, c_size_t, c_char_p, POINTER(c_void_p), _ERR],
+    ),
     "sp_call_table_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
     "sp_call_table_load_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
     "sp_table_capsule_free": (None, [c_void_p]),

@@ -80,9 +80,9 @@ class Groups(Folder):
             for key in sorted(groups, key=str.encode):
                 xs = [x for _, x in groups[key] if x]
                 ns = [n for n, _ in groups[key]]
-                row = [key, str(len(ns)), total(xs), str(min(ns)), str(max(ns)), xs[-1] if xs else ""]
+                row = [key, len(ns), total(xs), min(ns), max(ns), xs[-1] if xs else ""]
                 if len(ns) > 1:
-                    want.append([*row, str(len(set(ns)))])
+                    want.append([*map(str, row), str(len(set(ns)))])
             report = sp.group(
                 files, self.out, **NAMED, keys="key", where="n > 2", having="$2 > 1",
                 agg=["count(), sum(x) as total", "min(n), max(n), last(x), distinct(n)"],
@@ -127,6 +127,11 @@ class Groups(Folder):
         self.assertEqual(self.out.read_text(), "a;count()\n1;2\n")
         sp.group(self.out, self.out, **NAMED, separator=";", format="json", agg="max(a)")
         self.assertEqual(json.loads(self.out.read_text()), {"max(a)": 1})
+        blank = self.file("a", "x|1\n\ny|2\n")  # no record, as with xgroup
+        sp.group(blank, self.out, keys=1, separator="|")
+        self.assertEqual(self.out.read_text(), "x|1\ny|1\n")
+        sp.group(self.file("a", "x\n\n"), self.out, keys=1, separator="|")  # one column
+        self.assertEqual(self.out.read_text(), "|1\nx|1\n")
         sp.group(self.file("a", "a\tb\na\tc\n"), self.out, keys=1, separator="\t")
         self.assertEqual(self.out.read_text(), "a\t2\n")
 
@@ -155,6 +160,115 @@ class Groups(Folder):
         for _ in range(2):
             sp.group_file(self.file("a", "x,1\nx,3\n"), self.out, o)
             self.assertEqual(self.out.read_text(), "x,3\n")
+
+
+class TwoSteps(Folder):
+    """Partial totals of pieces, cut by key, and combined range by range."""
+
+    AGGREGATES = (
+        "count(), sum(x), mean(x), min(x), max(key), first(x), last(n), distinct(x), median(x)",
+        "p99.9(x), var(x), stddev(n), mode(n), list(x), corr(n, x), slope(n, x), sum(1 / (n + 1))",
+        "count(x) as c",
+        "first(n), list(n)",
+    )
+
+    def in_two_steps(self, rng, header, records, options):
+        """The result by pieces of the records and by ranges of keys."""
+        cuts = sorted(rng.randint(0, len(records)) for _ in range(rng.randint(0, 6)))
+        partials, position = [], 10**6
+        for a, b in zip([0, *cuts], [*cuts, len(records)]):
+            data = "".join(records[a:b]).encode()
+            piece = self.file("piece", header + data)
+            report = sp.group_first(piece, self.out, options, position)
+            self.assertEqual(report["result"]["records"], b - a)
+            partials.append(self.out.read_bytes().split(b"\0")[:-1])
+            self.assertEqual(partials[-1], sorted(partials[-1]))
+            position += len(data)
+        nkeys = sum(arg.startswith("--key") for arg in options.args[: self.keys])
+
+        def key(record):
+            parts = record.split(b"\1")[:nkeys]
+            return b"".join(part + b"\1" for part in parts)
+
+        keys = sorted({key(r) for p in partials for r in p})
+        borders = sorted(rng.sample(keys, min(len(keys), rng.randint(0, 5) if nkeys else 0)))
+        result, groups = b"", 0
+        for lo, hi in zip([b"", *borders], [*borders, b"\xff" * 9]):
+            files = [
+                self.file(f"{i}", b"".join(r + b"\0" for r in p if lo <= r < hi))
+                for i, p in enumerate(partials)
+            ]
+            rng.shuffle(files)
+            report = sp.group_second(
+                files, self.out, options, header=header, rows_only=bool(result)
+            )
+            result += self.out.read_bytes()
+            groups += report["result"]["records"]
+        self.assertEqual(groups, len(records) - self.left_out(header, records, options))
+        return result
+
+    def left_out(self, header, records, options):
+        report = sp.group_file(self.whole(header, records), self.out, options)["result"]
+        return report["skipped"] + report["filtered"]
+
+    def whole(self, header, records):
+        return self.file("whole", header + "".join(records).encode())
+
+    def test_the_result_is_that_of_one_step(self):
+        for seed in range(60):
+            rng = random.Random(seed)
+            rows = random_rows(rng)[: rng.choice([0, 5, 300, 3000])]
+            if rng.random() < 0.3:
+                rows = [(k, n, x and rng.choice([x, "1e-12", "2.5E30", "nix"])) for k, n, x in rows]
+            records = [text_of([row]) for row in rows]
+            keywords = dict(NAMED, skip_invalid=True, memory="2M")
+            keywords["keys"] = rng.choice(
+                [[], ["key"], ["key:f"], ["n:nr", "key"], ["n % 3 as m:r"], ["key:r", "n"]]
+            )
+            if rng.random() < 0.2:
+                keywords.update(largest=rng.randint(1, 3), by=rng.choice([[], ["n:nr"], ["x"]]))
+            else:
+                keywords["agg"] = rng.choice(self.AGGREGATES)
+                keywords["having"] = rng.choice([None, "$1 is not null"])
+                keywords["format"] = rng.choice([None, "json"])
+            keywords["where"] = rng.choice([None, "n > 3 or key ^= 'n'"])
+            self.keys = len(keywords["keys"])
+            options, header = sp.GroupOptions(**keywords), b"key,n,x\n"
+            with self.subTest(seed=seed, **keywords):
+                sp.group_file(self.whole(header, records), self.out, options)
+                want = self.out.read_bytes()
+                self.assertEqual(self.in_two_steps(rng, header, records, options), want)
+
+    def test_damaged_partial_totals_are_no_crash(self):
+        rng = random.Random(1)
+        rows = random_rows(random.Random(3))[:200]
+        whole = self.file("whole", text_of([("key", "n", "x"), *rows]))
+        options = sp.GroupOptions(**NAMED, keys="key", agg=", ".join(self.AGGREGATES[:2]))
+        sp.group_first(whole, self.out, options)
+        good, refused = self.out.read_bytes(), 0
+        for _ in range(300):
+            bad = bytearray(good)
+            at = rng.randrange(len(bad))
+            if rng.random() < 0.2:
+                del bad[at:]
+            bad[at : at + 1] = rng.randbytes(1) * rng.choice([0, 1, 2])
+            try:
+                file = self.file("bad", bytes(bad))
+                sp.group_second(file, self.out, options, header=b"key,n,x\n")
+            except sp.SpindleError:
+                refused += 1
+        self.assertGreater(refused, 30)
+
+    def test_what_two_steps_refuse(self):
+        a = self.file("a", "1\n")
+        for order in "first", "count():r":
+            with self.assertRaisesRegex(ValueError, "rows of two steps have the order of the keys"):
+                sp.group_first(a, self.out, sp.GroupOptions(keys=1, order=order))
+        with self.assertRaisesRegex(sp.SpindleError, "damaged|corrupt|differs"):
+            sp.group_second(self.file("b", "no partial totals"), self.out, sp.GroupOptions(keys=1))
+        with self.assertRaisesRegex(ValueError, "no column has the name 'x'"):
+            sp.group_second(a, self.out, "--csv --header -k x", header=b"y,z\n")
+        self.assertFalse(self.out.exists())
 
 
 class Refused(Folder):

@@ -197,6 +197,29 @@ SP_API SP_MUST_CHECK int sp_call_group_files(const struct sp_call_group *call,
 					     const char *output, char **report,
 					     struct sp_errinfo *err);
 
+/*
+ * Does the first step of a grouping in two steps (spindle/group.h): writes partial totals.
+ * position: of the first input among all inputs, in bytes.
+ * report: see sp_call_group_files().
+ * Returns 0 or an error of sp_call_group_files().
+ */
+SP_API SP_MUST_CHECK int sp_call_group_first(const struct sp_call_group *call,
+					     const char *const *inputs, size_t ninputs,
+					     uint64_t position, const char *output, char **report,
+					     struct sp_errinfo *err);
+/*
+ * Does the second step: writes the rows of all groups in files of partial totals.
+ * header: of the inputs of the first step, empty if they have none.
+ * rows_only: do not write a header.
+ * report: see sp_call_group_files().
+ * Returns 0 or an error of sp_call_group_files().
+ */
+SP_API SP_MUST_CHECK int sp_call_group_second(const struct sp_call_group *call,
+					      const struct sp_batch *header, bool rows_only,
+					      const char *const *inputs, size_t ninputs,
+					      const char *output, char **report,
+					      struct sp_errinfo *err);
+
 struct ArrowArrayStream;
 
 /*

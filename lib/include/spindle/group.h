@@ -15,14 +15,15 @@
 #ifndef SPINDLE_GROUP_H
 #define SPINDLE_GROUP_H
 
+#include <spindle/batch.h>
 #include <spindle/rec.h>
 #include <spindle/run.h>
 
 struct sp_group_opts {
 	struct sp_run_opts run;
 	struct sp_recfmt format; /* lines or CSV */
-	int separator;		 /* lines: byte between fields; -1: runs of blanks */
-	bool header;		 /* the first record of each input has the names of the columns */
+	int separator; /* lines: byte between fields, also format.separator; -1: runs of blanks */
+	bool header;   /* the first record of each input has the names of the columns */
 	/*
 	 * Columns of the key: NAME[:LETTERS], NUMBER[LETTERS], from 1, or EXPRESSION[:LETTERS]; "as
 	 * NAME" before the colon names the column of the result.  The letters are those of sort:
@@ -114,7 +115,24 @@ struct sp_group_stats {
 	double phase_elapsed_s[SP_GROUP_PHASES];
 };
 
+/*
+ * Grouping in two steps, such as on several machines.  The first step writes partial totals of the
+ * inputs in place of rows: records that end with NUL, in the order of their bytes.  The records of
+ * a group begin with its key: bytes that end with the byte 1 of number nkeys.  No byte 1 has
+ * another meaning in a key, and the order of keys is that of the rows.  The second step writes the
+ * rows of all groups in its inputs, which are partial totals.
+ *
+ * Options, locale and version of the library must be the same in both steps: partial totals are
+ * trusted as temporary data is.  Not with split, pivot, percent, cumulative, and an order other than
+ * that of the keys.
+ */
+enum sp_group_step { SP_GROUP_BOTH_STEPS, SP_GROUP_FIRST_STEP, SP_GROUP_SECOND_STEP };
+
 struct sp_group_io {
+	enum sp_group_step step;
+	uint64_t position;	   /* first step: of the first input among all inputs, in bytes */
+	struct sp_batch header;	   /* second step: the header of the records; borrowed */
+	bool rows_only;		   /* second step: do not write a header */
 	const char *const *inputs; /* paths; "-": standard input */
 	size_t ninputs;
 	const char *output; /* path; NULL: output_fd */
