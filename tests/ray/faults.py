@@ -70,6 +70,31 @@ class Losing(Stages):
         return tasks.reduce_range(number, work, sizes, lefts, *(blocks if number else blocks[:-1]))
 
 
+class LosingTotals(Stages):
+    """A block of partial totals is lost on its way to its range."""
+
+    @staticmethod
+    def reduce_range(number, work, sizes, lefts, own, rest):
+        return tasks.reduce_range(number, work, sizes, lefts, own[bool(number == 1) :], rest)
+
+
+class LosingGroups(Stages):
+    """The last record of a range is lost in its rows."""
+
+    @staticmethod
+    def reduce_range(number, work, *args):
+        done = tasks.reduce_range(number, work, *args)
+        return done._replace(grouped=done.grouped - (number == 1))
+
+
+class Misplacing(Stages):
+    """Ranges get the blocks of their neighbours."""
+
+    @staticmethod
+    def reduce_range(number, work, *args):
+        return tasks.reduce_range(number ^ 1, work, *args)
+
+
 class Doubling(Stages):
     @staticmethod
     def reduce_range(number, work, sizes, lefts, *blocks):

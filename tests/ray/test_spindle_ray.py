@@ -28,7 +28,7 @@ import tap
 from ray.cluster_utils import Cluster
 from spindle_io.ray import cli, job, plan, seen, tasks
 
-XSORT, XJOIN = os.environ["XSORT"], os.environ["XJOIN"]
+XSORT, XJOIN, XGROUP = (os.environ[tool] for tool in ("XSORT", "XJOIN", "XGROUP"))
 FITS_SCHEMA = Path(__file__).resolve().parents[2] / "scripts/fits-schema"
 LOCALES = Path(__file__).resolve().parents[2] / "build/locale"
 STORE = 80 << 20
@@ -375,6 +375,168 @@ class Join(Base):
         want = subprocess.run([XJOIN, "-t|", a, a], check=True, capture_output=True).stdout
         self.assertEqual(sorted(self.result().splitlines()), sorted(want.splitlines()))
         self.assertTrue((self.folder / "failed-reduce_range").exists())
+
+
+class Group(Base):
+    """The result has the bytes of xgroup."""
+
+    ALL = (
+        "count(), sum(x), mean(x), min(x), max(x), first(x), last(x), distinct(x), median(x)",
+        "p99(x), var(x), stddev(n), mode(n), list(x), corr(n, x), slope(n, x), r2(n, x)",
+    )
+
+    def rows(self, n, seed=1):
+        r = random.Random(seed)
+        keys = [f"{r.choice('aAbB')}{r.randrange(300)}" for _ in range(200)]
+        numbers = ("", "1e-12", "2.5e30", *(f"{r.uniform(-99, 99):.{i}f}" for i in range(9)))
+        return "".join(
+            f"{r.choice(keys)},{r.randrange(50)},{r.choice(numbers)}\n" for _ in range(n)
+        ).encode()
+
+    def group(self, inputs, *options, own=("-S1M", "--ranges=5")):
+        stats = self.folder / "stats"
+        status, said = self.command(
+            "group", *own, *options, "--overwrite", "-o", self.out, f"--stats={stats}", *inputs
+        )
+        self.assertEqual((status, said.count("spindle-ray:")), (0, 0), said)
+        done = subprocess.run([XGROUP, *options, *inputs], check=True, capture_output=True)
+        self.assertTrue(self.result() == done.stdout, f"{options}: not the bytes of xgroup")
+        return json.loads(stats.read_text())
+
+    def test_lines(self):
+        files = [self.file(f"in{i}", self.rows(20000, i)) for i in range(2)]
+        files += [self.file("open", self.rows(9000, 7)[:-1]), self.file("none", b""), files[0]]
+        for options in (
+            ["-k1", "--agg", self.ALL[0].replace("x", "3").replace("ma3", "max")],
+            ["-k1:f", "-k2nr", "--agg=sum(3) as s, first(1)", "--having=s > 0"],
+            ["-k", "$2 % 7 as m", "--where=$3 > 0", "--format=json"],
+            ["-k1", "--largest=2", "-k3gr"],
+            ["--agg=sum(3), median(2), list(2)"],
+            ["-k3", "--null=1e-12", "--agg=count(3)"],
+        ):
+            with self.subTest(options):
+                self.group(files, "-t,", *options)
+        self.group(files, "--field-separator=,", "--key=1", "--agg=max(2)", "--order=key")
+
+    def test_csv_with_headers(self):
+        names = b"key,n,x\n"
+        quoted = b'"two\nlines",1,2\n\n"a ""b""",2,\n'
+        files = [
+            self.file("a", names + self.rows(20000, 1) + quoted),
+            self.file("b", b"\xef\xbb\xbf" + names + self.rows(5000, 2)[:-1]),
+            self.file("c", names),
+        ]
+        for agg in self.ALL:
+            self.group(files, "--csv", "--header", "-k", "key", "--agg", agg)
+        self.group(files, "--csv", "--header", "-k", "key:r", "-k", "floor(n / 10)", "-a", "sum(x)")
+        self.group(files, "--csv", "--header", "-k", "n:n", "--largest=3", "-k", "key")
+        self.group(files[1:], "--csv", "--header", "-k", "key", "--where=n = -1")
+        self.group([files[2]], "--csv", "--header", "--agg=sum(x)")
+
+    def test_other_formats(self):
+        zero = self.file("z", self.rows(9000).replace(b"\n", b"\0"))
+        self.group([zero], "-z", "-t,", "-k2n", "--agg=sum(3)")
+        blanks = self.file("b", self.rows(9000).replace(b",", b"  "))
+        self.group([blanks], "-k2", "-k1")
+        text = self.file("t", self.rows(30000).replace(b",", b";"))
+        self.group([text], "--csv", "-t;", "-k2", "--agg=max(3)")
+        tabs = self.file("u", b"k\tn\n" + self.rows(30000).replace(b",", b"\t"))
+        self.group([tabs], "-t\\t", "--header", "-k", "k", "--agg=sum(n)")
+        wide = self.file("w", b"".join(b"%d,%s\n" % (i % 9, b"x" * 300000) for i in range(30)))
+        self.group([wide], "-t,", "-k1", "--agg=distinct(2), first(2)")
+
+    def test_nothing_is_grouped(self):
+        for options in ([], ["-k1"], ["--agg=sum(1), count()"]):
+            self.group([self.file("a", b""), self.file("b", b"")], "-t,", *options)
+
+    def test_skewed_keys(self):
+        same = b"same,1,2\n" * 60000
+        report = self.group(
+            [self.file("a", same + self.rows(3000))], "-t,", "-k1", "--agg=sum(2), list(3)"
+        )
+        self.assertLessEqual(report["config"]["ranges"], 5)
+
+    def test_the_report_adds_up(self):
+        data = self.rows(40000)
+        report = self.group([self.file("a", data)], "-t,", "-k1", "--agg=sum(3)")
+        self.assertEqual(report["tool"], "spindle-ray group")
+        result = report["result"]
+        self.assertEqual((result["input_records"], result["input_bytes"]), (40000, len(data)))
+        self.assertEqual(result["records"], self.result().count(b"\n"))
+        self.assertLess(report["moved_bytes"], len(data) / 4)
+        known = subprocess.run(["python3", "-c", "import jsonschema"], capture_output=True)
+        if not known.returncode:
+            name = self.file("report", json.dumps(report).encode())
+            subprocess.run(["python3", FITS_SCHEMA, name], check=True)
+
+    def test_wrong_values_name_their_line(self):
+        data = self.rows(30000).splitlines(True)
+        for at, header in ((29000, []), (0, []), (15000, ["--header"])):
+            bad = list(data)
+            bad[at] = b"a,none,1\n"
+            a = self.file("a", b"".join([b"key,n,x\n"] * len(header) + bad))
+            words = ("group", "-S1M", "--ranges=3", "-t,", "-k1", "--agg=sum(2)", *header)
+            status, said = self.command(*words, "-o", self.out, a)
+            self.assertEqual((status, said.count("\n")), (2, 1), said)
+            self.assertIn(f"a: line {at + 1 + len(header)}: sum(", said)
+            self.assertFalse(self.out.exists())
+
+    def test_blank_lines(self):
+        data = self.rows(20000).splitlines(True)
+        some = b"".join(line + b"\n" * (i % 50 == 0) for i, line in enumerate(data))
+        self.group([self.file("a", some)], "-t,", "-k1", "--agg=count(), first(2)")
+        a = self.file("a", b"one\n" + some)
+        status, said = self.command("group", "-S1M", "-t,", "-k1", "--overwrite", "-o", self.out, a)
+        self.assertEqual(status, 2)
+        self.assertIn("a: blank lines, and records of one column and of several", said)
+
+    def test_what_cannot_be(self):
+        a = self.file("a", b"k,n\n1,2\n")
+        for words, because in (
+            (["--order=first", a], "--order is not possible on more than one machine"),
+            (["--limit=3", a], "--limit is not possible on more than one machine"),
+            (["--group=2", a], "--group is for sorts"),
+            (["--header=2", a], "--header takes no argument in a grouping"),
+            (["--csv", "--header", "-k", "m", a], "no column has the name 'm'"),
+            (["--agg=su(1)", a], "there is no function 'su'"),
+            (["--where=$1 >", a], "missing at the end of '$1 >'"),
+            (["--csv", "--header", "-k", "k", "--having=q > 1", a], "no column 'q'"),
+            (["--csv", "-z", a], "'--csv' and '-z' are incompatible"),
+            (["-t,,", a], "tab"),
+            ([], "no files to group"),
+        ):
+            with self.subTest(words):
+                status, said = self.command("group", "-o", self.out, *words)
+                self.assertEqual((status, said.count("\n")), (2, 1), said)
+                self.assertIn(because, said)
+                self.assertFalse(self.out.exists())
+
+    def faulty(self, stages):
+        a = self.file("a", self.rows(30000))
+        words = ["group", "-S1M", "--ranges=4", "-t,", "-k1", "--agg=sum(3), mode(2)"]
+        command = [*words, "-o", str(self.out), a]
+        job.Job(cli.work_of(cli.parsed(command)), stages).run()
+        want = subprocess.run([XGROUP, *words[3:], a], check=True, capture_output=True).stdout
+        self.assertTrue(self.result() == want)
+
+    def test_tasks_fail_or_are_killed_in_each_stage(self):
+        for error in RuntimeError("once"), None:
+            self.faulty(faults.once(self.folder, error))
+            found = list(self.folder.glob("failed-*"))
+            self.assertEqual(len(found), 3)
+            for path in [*found, *self.out.iterdir()]:
+                path.unlink()
+
+    def test_lost_totals_are_an_error(self):
+        for stages, reason in (
+            (faults.LosingTotals, "lost or duplicated before group"),
+            (faults.LosingGroups, "lost or duplicated before the result"),
+            (faults.Misplacing, "groups lie beyond its borders"),
+        ):
+            with self.assertRaises(Exception) as e:
+                self.faulty(stages)
+            self.assertIn(reason, cli.reason_of(e.exception))
+            self.assertFalse(self.out.exists())
 
 
 class Refusals(Base):

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import spindle_io
-from spindle_io import JoinOptions, Options, SpindleError
+from spindle_io import GroupOptions, JoinOptions, Options, SpindleError
 from spindle_io._lib import printable
 
 from . import files, seen
@@ -33,10 +33,11 @@ from .seen import Seen
 HELP = """\
 usage: spindle-ray sort [option]... -o FOLDER FILE...
        spindle-ray join [option]... -o FOLDER FILE1... -- FILE2...
+       spindle-ray group [option]... -o FOLDER FILE...
        spindle-ray config
 
-Sorts and joins files on the machines of a Ray cluster.  Options of order and format are those of
-xsort and xjoin.  The others:
+Sorts, joins and groups files on the machines of a Ray cluster.  Options of order, format and groups
+are those of xsort, xjoin and xgroup.  The others:
 
   -o, --output=FOLDER            the parts go there; it appears when all are complete
   -S, --buffer-size=SIZE         memory of one task (256M)
@@ -67,6 +68,10 @@ PASSED = {
     "join": """
     -1: -2: -j: -t: -a: -v: -e: -i -z --columns= --type= --record-size= --bkey= --header=
     --ignore-case --zero-terminated --csv
+""",
+    "group": """
+    -k: -a: -t: -z --key= --agg= --largest= --having= --order= --format= --where=
+    --field-separator= --header= --null= --skip-invalid --zero-terminated --csv
 """,
 }
 REFUSED = {
@@ -125,7 +130,7 @@ def parsed(argv: Sequence[str]) -> Command:
     """What follows -- are the files of the second side of a join."""
     command, args, right = "".join(argv[:1]), list(argv[1:]), []
     if command not in PASSED:
-        raise ValueError(f"'{command}' is neither sort, join nor config: see --help")
+        raise ValueError(f"'{command}' is neither sort, join, group nor config: see --help")
     tables = (OWN, PASSED[command], *REFUSED)
     for at in (i for i, arg in enumerate(args) if arg == "--" and command == "join"):
         with contextlib.suppress(getopt.GetoptError):  # it may be the argument of an option
@@ -179,9 +184,9 @@ def work_of(c: Command) -> Work:
         ranges=number(c, "--ranges"),
         group=number(c, "--group"),
         progress=shown and "--no-progress" not in c.own,
-        **(join_options if c.name == "join" else sort_options)(c),
+        **OPTIONS[c.name](c),
     )
-    work.options(work.result_args, JoinOptions if c.name == "join" else Options)
+    work.options(work.result_args, KINDS[c.name])
     for side in range(len(work.inputs)):
         work.files(side)
     files.check(work.output, work.overwrite)
@@ -263,6 +268,39 @@ def join_options(c: Command) -> dict[str, Any]:
         "result_args": given.args,
         "divides": [given.divides(side) for side in (0, 1)],
     }
+
+
+def group_options(c: Command) -> dict[str, Any]:
+    if not c.inputs[0]:
+        raise ValueError("no files to group")
+    if "--group" in c.own:
+        raise ValueError("--group is for sorts: blocks of a grouping are not merged")
+    given = {o.name: o.value for o in c.passed}
+    if given.get("--order", "key") != "key":
+        raise ValueError(
+            "--order is not possible on more than one machine: rows have the order of their keys"
+        )
+    if given.get("--header", "1") != "1":
+        raise ValueError("--header takes no argument in a grouping")
+    header = ["--header"] * ("--header" in given)
+    separator = given.get("-t", given.get("--field-separator", ""))
+    separator = {"\\t": "\t", "\\0": "\0"}.get(separator, separator)
+    lines = ["-z"] if {"-z", "--zero-terminated"} & set(given) else []
+    form = ["--csv", *(["-t", separator] if separator else [])] if "--csv" in given else lines
+    names = [o.name for o in c.passed]
+    of_groups = names[: names.index("--largest")] if "--largest" in names else names
+    return {
+        "piece_args": [form],
+        "header_args": header,
+        "result_args": args_of(c.passed, ["--header"]) + header,
+        "keys": sum(name in ("-k", "--key") for name in of_groups),
+        "separator": b"" if "--csv" in given else os.fsencode(separator),
+        "external": True,
+    }
+
+
+KINDS = {"sort": Options, "join": JoinOptions, "group": GroupOptions}
+OPTIONS = {"sort": sort_options, "join": join_options, "group": group_options}
 
 
 def format_of(passed: Sequence[Option], side: int) -> list[str]:

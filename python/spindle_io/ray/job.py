@@ -109,7 +109,9 @@ class Job:
             folders = {w.output: folder, **({w.tmpdir: w.tmpdir} if w.tmpdir else {})}
             look_at_nodes(self.plan.machine.nodes, w.seen, folders)
             self.work = replace(w, folder=folder)
-            read, last = self._join() if w.joins else self._sort()
+            read, last = (
+                self._join() if w.joins else self._group() if w.groups else self._sort()
+            )
             for found, want in zip(read, self.plan.bytes):
                 _same("the first stage", found._replace(bytes=want), found)
             files.complete(folder, [d.part.copied() if w.copies else d.part for d in last])
@@ -219,6 +221,20 @@ class Job:
             _same("the result", read_by(mapped), given_by(reduced))
         return [read_by(mapped)], reduced
 
+    def _group(self) -> tuple[list[Tally], list[Done]]:
+        splitters: list[bytes] = []
+        if self.work.ranges > 1 and self.plan.pieces:
+            sampling = self._task(self.stages.sample).remote(self.work, self.plan.pieces)
+            splitters = self._await("sample", [sampling])[0]
+        self.work = replace(self.work, splitters=tuple(splitters), ranges=len(splitters) + 1)
+        self.plan = replace(self.plan, work=self.work)
+        blocks, mapped = self._map(self.work)
+        grouped = self._last("group", blocks, [m.sizes for m in mapped], len(blocks))
+        _same("group", given_by(mapped), read_by(grouped))
+        kept = [sum(d.grouped for d in done) for done in (mapped, grouped)]
+        _same("the result", *map(Tally, kept))
+        return [read_by(mapped)], grouped
+
     def _join(self) -> tuple[list[Tally], list[Done]]:
         if self.plan.whole is not None:
             return self._join_whole(self.plan.whole)
@@ -246,19 +262,20 @@ class Job:
         return read, joined
 
     def _report(self, read: Tally, last: Sequence[Done]) -> dict[str, Any]:
-        p, m, given, joins = self.plan, self.plan.machine, given_by(last), self.work.joins
+        p, m, given = self.plan, self.plan.machine, given_by(last)
+        tool = "join" if self.work.joins else "group" if self.work.groups else "sort"
         result = {
             "input_records": read.records,
             "input_bytes": read.bytes,
             "records": given.records,
             "output_bytes": sum(sum(done.sizes) for done in last),
         }
-        if not joins:
+        if tool == "sort":
             result["hash"] = f"{given.sum:016x}"
             result["ranges_in_files"] = sum(done.external for done in last)
         return {
             "schema": "spindle.ray/1",
-            "tool": f"spindle-ray {'join' if joins else 'sort'}",
+            "tool": f"spindle-ray {tool}",
             "version": spindle_io.__version__,
             "config": {
                 "nodes": len(m.nodes),

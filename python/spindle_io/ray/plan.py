@@ -71,6 +71,8 @@ class Work:
     divides: Sequence[bool] = ()  #: may a side of a join be joined in parts?
     external: bool = False  #: all ranges are merged in files
     locales: tuple[tuple[int, str], ...] = field(default_factory=_locales)
+    keys: int | None = None  #: of a grouping: their number; None: this is no grouping
+    separator: bytes = b""  #: of a grouping: the byte between fields of lines
     ranges: int = 0
     headers: tuple[bytes, ...] = (b"", b"")  #: of each side
     folder: str = ""  #: of the parts, until all are complete
@@ -79,6 +81,10 @@ class Work:
     @property
     def joins(self) -> bool:
         return len(self.inputs) > 1
+
+    @property
+    def groups(self) -> bool:
+        return self.keys is not None
 
     def options(self, args: Sequence[str], kind: Any = Options, share: int = 1) -> Any:
         """With a share of the task's memory, one thread, and the driver's locale."""
@@ -106,6 +112,7 @@ class Piece:
     hi: int
     seen: Seen  #: the file
     side: int = 0  #: of a join
+    position: int = 0  #: of lo among all bytes of its side
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,9 @@ class Plan:
             f"{size(sum(self.bytes) / ranges)}",
         ]
         blocks, merged = pieces * ranges, math.ceil(pieces / self.group) * ranges
-        if self.whole is not None:
+        if self.work.groups:
+            lines.append(f"at most {blocks} blocks of partial totals")
+        elif self.whole is not None:
             lines.append(f"each task reads all of side {self.whole + 1}, and a share of the other")
         else:
             lines += [
@@ -236,7 +245,8 @@ def pieces_of(work: Work, side: int, piece_bytes: int):
     """The pieces of files, the bytes of their records, and what these begin with: the byte order
     mark of the first, and a header."""
     inputs, options = work.inputs[side], work.files(side)
-    pieces, total, first, header, fixed = [], 0, b"", b"", options.info.fixed_bytes
+    pieces, total, before, fixed = [], 0, 0, options.info.fixed_bytes
+    first, header = b"", b""
     for i, path in enumerate(inputs):
         file = work.seen[path]
         length, headed = file.size, i == 0 or not options.info.header_first
@@ -252,10 +262,11 @@ def pieces_of(work: Work, side: int, piece_bytes: int):
         # Where a record of CSV begins is only known from the beginning of the file.
         step = max(length, 1) if options.info.kind == CSV else step
         pieces += [
-            Piece(path, base, lo, min(lo + step, length), file, side)
+            Piece(path, base, lo, min(lo + step, length), file, side, before + lo)
             for lo in range(base, length, step)
         ]
         total += length - base + lacking if base < length else 0
+        before += length
     return pieces, total, first + header
 
 
@@ -271,13 +282,14 @@ def make(work: Work, machine: Machine) -> Plan:
     least, share = (2, most) if whole is None else (1, WHOLE_ROUND * work.memory_bytes)
     rounds = math.ceil(sum(bytes_) / share / machine.cpus)
     ranges = work.ranges or max(least, rounds) * machine.cpus
+    ranges = 1 if work.keys == 0 else ranges
     group = work.group or group_of(len(sum(pieces, [])), ranges, piece_bytes)
     return Plan(
         work=replace(work, ranges=ranges, headers=tuple(headers)),
         machine=machine,
         pieces=tuple(sum(pieces, [])),
         bytes=tuple(bytes_),
-        group=1 if work.joins else group,
+        group=1 if work.joins or work.groups else group,
         range_bytes=math.ceil(UNEVEN * most),
         whole=whole,
     )

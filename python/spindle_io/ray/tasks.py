@@ -22,7 +22,7 @@ import spindle_io
 from spindle_io import JoinOptions, Merge, Options, SpindleError, Tally
 from spindle_io._lib import CSV, EBALANCE, EFORMAT, FIXED, MARK
 
-from . import files, seen
+from . import files, groups, seen
 from .plan import Piece, Work
 from .seen import Seen
 
@@ -38,14 +38,17 @@ class Done(NamedTuple):
     sizes: tuple[int, ...]  #: bytes of the blocks, or of the part's file
     external: bool = False
     part: Seen | None = None
+    grouped: int = 0  #: of a grouping: records in its partial totals, or in the rows
 
 
 def _here() -> str:
     return f"on node {ray.get_runtime_context().get_node_id()[:12]}, "
 
 
-def sample(work: Work) -> list[bytes]:
-    """The splitters."""
+def sample(work: Work, pieces: Sequence[Piece] = ()) -> list[bytes]:
+    """The splitters; of a grouping, of its pieces."""
+    if work.groups:
+        return groups.sample(work, pieces, lambda piece: read_piece(piece, work.pieces()))
     for path in work.inputs[0]:
         with seen.opened(path, work.seen[path], _here()):
             pass
@@ -85,6 +88,10 @@ def map_piece(piece: Piece, work: Work) -> Any:
     """Cuts a piece, of a sort once it is sorted: a block for each range, then Done."""
     options, into = work.pieces(piece.side, 2), files.kept("output")
     data = read_piece(piece, options)
+    if work.groups:
+        totals, offsets, tallies, kept = groups.map_piece(piece, data, work)
+        *blocks, done = _blocks(totals, offsets, *tallies)
+        return (*blocks, done._replace(grouped=kept))
     try:
         if work.joins:
             join = work.options(work.result_args, JoinOptions)
@@ -132,6 +139,9 @@ def reduce_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *blo
     files.forget()  # of map: -S is for the part now
     if work.joins:
         return _joined(number, work, sizes, blocks[:lefts], blocks[lefts:])
+    if work.groups:
+        path, read, rows, grouped = groups.reduce_range(number, work, map(ray.get, blocks[0]))
+        return _written(path, (read,), Tally(rows))._replace(grouped=grouped)
     if blocks and isinstance(blocks[0], list):
         return _in_files(number, work, blocks[0])
     path, options = files.part(work.folder, number), work.options(work.result_args)
