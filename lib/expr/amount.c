@@ -13,6 +13,7 @@
 #define CODE_OUTSIDE 17	 /* distance of codes of numbers that have no units */
 #define UNITS_BITS 90	 /* magnitudes in units are below 2^UNITS_BITS */
 #define REAL_BYTES 8
+#define EXACT_UNITS ((sp__int128)1 << 53) /* an f64 has all integers up to it */
 #define AVG_PLACES 6
 
 __extension__ typedef unsigned __int128 wide128;
@@ -72,10 +73,15 @@ bool sp__amount_parse(const char *text, size_t n, struct sp__amount *x)
 
 double sp__amount_f64(const struct sp__amount *x)
 {
-	sp__int128 whole = x->units / UNIT, rest = x->units % UNIT;
+	sp__int128 whole, rest;
 
 	if (x->is_real)
 		return x->real;
+	/* The quotient of exact numbers is rounded once. */
+	if (x->units <= EXACT_UNITS && x->units >= -EXACT_UNITS)
+		return (double)(int64_t)x->units / UNIT;
+	whole = x->units / UNIT;
+	rest = x->units % UNIT;
 	/* Both are exact up to 2^53, so the result is rounded once for all usual numbers. */
 	return rest ? (double)x->units / UNIT : (double)whole;
 }

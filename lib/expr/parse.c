@@ -298,6 +298,8 @@ static int take_operand(struct sp__expr_parser *p, uint32_t *made)
 			rc = p->take(p, made);
 		return rc ? rc : skip(p, ")", ") is missing");
 	}
+	if (p->names->is_name && sp__token_is_sign(&p->t, "~"))
+		return take_called_column(p, end_of_call(p->t.at), made);
 	if (sp__token_is_word(&p->t, "null"))
 		return sp__token_fail(&p->t, "null is not a value: write 'is null'");
 	if (p->t.kind == SP__TOKEN_END || p->t.kind == SP__TOKEN_SIGN || is_reserved(p))

@@ -26,6 +26,10 @@ void sp__group_skip_blanks(struct sp__group_parser *p);
  */
 SP_MUST_CHECK int sp__group_take_operand(struct sp__group_parser *p, const char *ends,
 					 uint32_t *column);
+/* Takes a function and the parenthesis behind it; *keep: what it needs of its argument. */
+SP_MUST_CHECK int sp__group_take_function(struct sp__group_parser *p, struct sp__group_aggregate *a,
+					  unsigned *keep);
+bool sp__group_takes_two(enum sp__group_function f);
 /* True if a column that was taken, before sorting, is a condition. */
 bool sp__group_is_truth(const struct sp__group_spec *s, uint32_t column);
 /* ... a number. */

@@ -11,6 +11,7 @@
 #include "base/put.h"
 #include "group/pivot.h"
 #include "group/running.h"
+#include "group/sketch.h"
 
 #define AVG_PLACES 6
 #define SHOWN 40 /* bytes of a text in a message */
@@ -172,6 +173,12 @@ static int put_aggregate(struct sp__group_results *r, uint32_t number)
 			r, g->function == SP__GROUP_FIRST ? a->first : a->last);
 
 		return put_text(r, field, sp__arena_at(&r->arena, t->at), t->bytes);
+	}
+	case SP__GROUP_ESTIMATE: {
+		const struct sp__group_counts *c = sp__group_result_part(r, a->counts);
+
+		x = sp__sketch_percentile(c, sp__counts_sort(&r->arena, c), n, g->part, g->whole);
+		return put_number(r, field, &x);
 	}
 	case SP__GROUP_MEDIAN:
 	case SP__GROUP_PERCENTILE:

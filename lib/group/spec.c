@@ -15,39 +15,8 @@
 #include "group/operand.h"
 #include "group/state.h"
 
-#define SHOWN 40	 /* bytes of a user's word in a message */
-#define PERCENT_DIGITS 6 /* decimal places of a percentile, at most */
+#define SHOWN 40 /* bytes of a user's word in a message */
 #define ALIGNMENT 16u
-
-static const struct {
-	const char *name;
-	enum sp__group_function function;
-	unsigned keep;
-} functions[] = {
-	{ "count", SP__GROUP_COUNT, SP__KEEP_COUNT },
-	{ "sum", SP__GROUP_SUM, SP__KEEP_SUM },
-	{ "mean", SP__GROUP_MEAN, SP__KEEP_SUM },
-	{ "avg", SP__GROUP_MEAN, SP__KEEP_SUM },
-	{ "min", SP__GROUP_MIN, SP__KEEP_MIN },
-	{ "max", SP__GROUP_MAX, SP__KEEP_MAX },
-	{ "first", SP__GROUP_FIRST, SP__KEEP_FIRST },
-	{ "last", SP__GROUP_LAST, SP__KEEP_LAST },
-	{ "distinct", SP__GROUP_DISTINCT, SP__KEEP_WORDS },
-	{ "var", SP__GROUP_VAR, SP__KEEP_MOMENTS },
-	{ "stddev", SP__GROUP_STDDEV, SP__KEEP_MOMENTS },
-	{ "median", SP__GROUP_MEDIAN, SP__KEEP_SUM | SP__KEEP_NUMBERS },
-	{ "mode", SP__GROUP_MODE, SP__KEEP_WORDS },
-	{ "list", SP__GROUP_LIST, SP__KEEP_ROWS },
-	{ "corr", SP__GROUP_CORR, SP__KEEP_MOMENTS },
-	{ "slope", SP__GROUP_SLOPE, SP__KEEP_MOMENTS },
-	{ "r2", SP__GROUP_R2, SP__KEEP_MOMENTS },
-};
-#define FUNCTIONS (sizeof(functions) / sizeof(*functions))
-
-static bool takes_two(enum sp__group_function f)
-{
-	return f == SP__GROUP_CORR || f == SP__GROUP_SLOPE || f == SP__GROUP_R2;
-}
 
 /* Compiles the letters of a key, which apply to the whole field. */
 static int order_key(struct sp__group_parser *p, struct sp__group_key *key, const char *text)
@@ -137,69 +106,6 @@ static int add_key(struct sp__group_parser *p, const char *text, struct sp__grou
 	return order_key(p, key, text);
 }
 
-/* Reads pN, a percentile with decimals.  False: it is none. */
-static bool take_percentile(struct sp__group_parser *p, size_t n, struct sp__group_aggregate *a)
-{
-	const char *end = p->p + n, *at = p->p + 1;
-	uint32_t part = 0, whole = 100;
-	bool point = false;
-
-	if (n < 2 || (*p->p != 'p' && *p->p != 'P') || !isdigit((unsigned char)*at))
-		return false;
-	for (; at < end; at++) {
-		if (*at == '.' && !point) {
-			point = true;
-			continue;
-		}
-		if (!isdigit((unsigned char)*at) || part > 100u * 1000000u ||
-		    (point && whole >= 100u * 1000000u))
-			return false;
-		part = part * 10 + (uint32_t)(*at - '0');
-		whole = point ? whole * 10 : whole;
-	}
-	if (part > whole)
-		return false;
-	*a = (struct sp__group_aggregate){ SP__GROUP_PERCENTILE, UINT32_MAX, part, whole, NULL };
-	return true;
-}
-
-/* Takes a function and the parenthesis behind it. */
-static int take_function(struct sp__group_parser *p, struct sp__group_aggregate *a, unsigned *keep)
-{
-	const size_t n = strcspn(p->p, " \t\n(),\"");
-	struct sp__near_name nearest = { 0 };
-	size_t i = 0;
-
-	for (; i < FUNCTIONS; i++) {
-		if (strlen(functions[i].name) == n && !strncasecmp(functions[i].name, p->p, n))
-			break;
-		sp__near_name_try(&nearest, p->p, n, functions[i].name, 1);
-	}
-	if (i < FUNCTIONS) {
-		*a = (struct sp__group_aggregate){ functions[i].function, UINT32_MAX, 1, 2, NULL };
-		*keep = functions[i].keep;
-	} else if (take_percentile(p, n, a)) {
-		*keep = SP__KEEP_SUM | SP__KEEP_NUMBERS;
-	} else if (!n) {
-		return sp__invalid(p->err, p->p, "a function is expected, such as sum(price)");
-	} else {
-		return sp__invalid(
-			p->err, NULL,
-			"there is no function '%.*s'%s%s%s; there are count, sum, mean, min, "
-			"max, first, last, distinct, median, p0 to p100, var, stddev, mode, "
-			"list, corr, slope and r2",
-			(int)sp__min(n, SHOWN), p->p, nearest.name ? " (the nearest is '" : "",
-			nearest.name ? nearest.name : "", nearest.name ? "')" : "");
-	}
-	p->p += n;
-	sp__group_skip_blanks(p);
-	if (*p->p != '(')
-		return sp__invalid(p->err, p->p, "'(' is expected behind a function");
-	p->p++;
-	sp__group_skip_blanks(p);
-	return 0;
-}
-
 static int note_argument(struct sp__group_parser *p, uint32_t column, uint32_t second,
 			 unsigned keep, uint32_t *number)
 {
@@ -226,7 +132,7 @@ static int note_argument(struct sp__group_parser *p, uint32_t column, uint32_t s
 static int take_arguments(struct sp__group_parser *p, struct sp__group_aggregate *a, unsigned keep)
 {
 	uint32_t column[2] = { UINT32_MAX, UINT32_MAX };
-	const unsigned n = takes_two(a->function) ? 2 : 1;
+	const unsigned n = sp__group_takes_two(a->function) ? 2 : 1;
 	int rc;
 
 	for (unsigned i = 0; i < n && *p->p != ')'; i++) {
@@ -277,7 +183,7 @@ static int add_aggregate(struct sp__group_parser *p)
 	if (!SP__ARRAY_GROW_BY_ONE(s->aggregates, s->naggregates))
 		return sp__group_no_memory(p);
 	a = &s->aggregates[s->naggregates];
-	rc = take_function(p, a, &keep);
+	rc = sp__group_take_function(p, a, &keep);
 	if (rc)
 		return rc;
 	s->naggregates++;
@@ -335,6 +241,8 @@ static int lay_out(struct sp__group_parser *p, bool first_positions)
 		a->moments = place(s, a->keep & SP__KEEP_MOMENTS,
 				   a->second == UINT32_MAX ? offsetof(struct sp__group_moments, y)
 							   : sizeof(struct sp__group_moments));
+		a->counts = place(s, a->keep & SP__KEEP_SKETCH, sizeof(struct sp__group_counts));
+		s->grows |= a->counts != 0;
 		a->count = place(s, true, sizeof(uint64_t));
 		a->min = place(s, a->keep & SP__KEEP_MIN, text);
 		a->max = place(s, a->keep & SP__KEEP_MAX, text);

@@ -23,12 +23,13 @@ enum {
 	SP__KEEP_FIRST = 16,
 	SP__KEEP_LAST = 32,
 	SP__KEEP_MOMENTS = 64, /* of pairs, if there is a second column */
+	SP__KEEP_SKETCH = 128, /* numbers counted by buckets */
 	/* Not in the group, but in records of their own, in this order: */
-	SP__KEEP_NUMBERS = 128, /* numbers, ascending */
-	SP__KEEP_WORDS = 256,	/* different texts */
-	SP__KEEP_ROWS = 512,	/* texts in the order of the input */
+	SP__KEEP_NUMBERS = 256, /* numbers, ascending */
+	SP__KEEP_WORDS = 512,	/* different texts */
+	SP__KEEP_ROWS = 1024,	/* texts in the order of the input */
 };
-#define SP__KEEP_OF_NUMBERS (SP__KEEP_SUM | SP__KEEP_MOMENTS | SP__KEEP_NUMBERS)
+#define SP__KEEP_OF_NUMBERS (SP__KEEP_SUM | SP__KEEP_MOMENTS | SP__KEEP_SKETCH | SP__KEEP_NUMBERS)
 #define SP__KEEP_LISTS (SP__KEEP_NUMBERS | SP__KEEP_WORDS | SP__KEEP_ROWS)
 
 enum sp__group_function {
@@ -44,6 +45,7 @@ enum sp__group_function {
 	SP__GROUP_STDDEV,
 	SP__GROUP_MEDIAN,
 	SP__GROUP_PERCENTILE,
+	SP__GROUP_ESTIMATE, /* of a percentile */
 	SP__GROUP_MODE,
 	SP__GROUP_LIST,
 	SP__GROUP_CORR,
@@ -64,7 +66,7 @@ struct sp__group_argument {
 	uint32_t column, second; /* second: UINT32_MAX without pairs */
 	unsigned keep;
 	/* Offsets in the state of a group; 0: not there. */
-	uint32_t count, sum, min, max, first, last, moments;
+	uint32_t count, sum, min, max, first, last, moments, counts;
 	/* Numbers of its lists, with SP__KEEP_NUMBERS, _WORDS and _ROWS. */
 	uint32_t numbers, words, rows;
 	uint32_t by; /* the first aggregate that needs numbers, for messages */
@@ -106,6 +108,7 @@ struct sp__group_spec {
 	bool pivot;			   /* the values of the last key are columns */
 	bool split;			   /* a file for each group */
 	struct sp__expr *where;		   /* condition of a record; NULL: none */
+	bool grows;			   /* a group has counts, which grow */
 	uint32_t state_bytes;		   /* of a group, a multiple of 16 */
 	uint32_t key_texts;		   /* offset of the texts of keys with an order; 0: none */
 	uint32_t position; /* offset of the first position of a group, and 1; 0: not there */

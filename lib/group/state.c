@@ -5,58 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
+#include "group/sketch.h"
 #include "group/state.h"
 
 #define SP__SUM_MAX ((sp__int128)1 << 125)
-#define HUGE_BYTES ((size_t)8 << 20)	 /* arenas from here on have huge pages */
 #define TEXT_CODES (3 * SP__CODE_VARINT) /* of a text: its length, places and position */
 #define SUM_CODES (2 * SP__CODE_VARINT)
 #define LIMB_CODES (2 * SP__CODE_VARINT)
 #define REALS_CODES (2 + SP__EXACTSUM_LIMBS * LIMB_CODES)
 #define MOMENTS_CODES (18 * SP__CODE_VARINT)
-
-int sp__arena_open(struct sp__group_arena *a, size_t bytes)
-{
-	*a = (struct sp__group_arena){ .capacity = bytes, .first = bytes };
-	a->data = sp__pages_alloc(bytes, bytes >= HUGE_BYTES);
-	sp__arena_empty(a);
-	return a->data ? 0 : -ENOMEM;
-}
-
-void sp__arena_close(struct sp__group_arena *a)
-{
-	sp__pages_free(a->data, a->capacity);
-	*a = (struct sp__group_arena){ 0 };
-}
-
-void sp__arena_empty(struct sp__group_arena *a)
-{
-	a->used = SP__ARENA_UNIT; /* no group is at 0 */
-}
-
-int sp__arena_extend(struct sp__group_arena *a, size_t bytes)
-{
-	struct sp__group_arena more;
-
-	if (sp__arena_open(&more, sp__max(2 * a->capacity, bytes)))
-		return -ENOMEM;
-	memcpy(more.data, a->data, a->used);
-	more.used = a->used;
-	more.first = a->first;
-	sp__pages_free(a->data, a->capacity);
-	*a = more;
-	return 0;
-}
-
-void sp__arena_shrink(struct sp__group_arena *a)
-{
-	struct sp__group_arena less;
-
-	if (a->capacity == a->first || sp__arena_open(&less, a->first))
-		return;
-	sp__arena_close(a);
-	*a = less;
-}
 
 static unsigned reals_of(const struct sp__group_argument *g)
 {
@@ -69,6 +26,18 @@ size_t sp__group_reals_bytes(const struct sp__group_spec *s)
 
 	for (uint32_t i = 0; i < s->narguments; i++)
 		n += reals_of(&s->arguments[i]) * (sizeof(struct sp__exactsum) + SP__ARENA_UNIT);
+	return n;
+}
+
+size_t sp__group_growth(const struct sp__group_spec *s, const struct sp__group_arena *a,
+			uint32_t at)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < s->narguments; i++)
+		if (s->arguments[i].counts)
+			n += sp__counts_growth(sp__group_part(a, at, s->arguments[i].counts)) +
+			     SP__ARENA_UNIT;
 	return n;
 }
 
@@ -224,6 +193,8 @@ static void add_value(struct sp__group_arena *a, struct sp__grouped *g,
 	if (arg->moments)
 		add_moments(a, part(g, arg->moments), &v->number,
 			    arg->second == UINT32_MAX ? NULL : &second->number);
+	if (arg->counts)
+		sp__counts_add(a, part(g, arg->counts), sp__sketch_bucket(&v->number));
 	if (arg->min || arg->max)
 		add_ends(a, part(g, arg->min), part(g, arg->max), v);
 	if (first && (!first->room || position < first->position))
@@ -297,6 +268,7 @@ size_t sp__group_written(const struct sp__group_spec *s, const struct sp__group_
 		     text_written(part(g, arg->last));
 		n += (arg->sum ? SUM_CODES : 0) + (arg->moments ? MOMENTS_CODES : 0) +
 		     reals_of(arg) * REALS_CODES;
+		n += arg->counts ? sp__counts_written(part(g, arg->counts)) : 0;
 	}
 	return n;
 }
@@ -375,6 +347,8 @@ static char *put_argument(const struct sp__group_arena *a, struct sp__grouped *g
 	}
 	if (arg->moments)
 		to = put_moments(a, part(g, arg->moments), arg->second != UINT32_MAX, to);
+	if (arg->counts)
+		to = sp__counts_put(a, part(g, arg->counts), to);
 	for (unsigned i = 0; i < 4; i++)
 		if (texts[i])
 			to = put_text(a, part(g, texts[i]), to);
@@ -417,12 +391,6 @@ static void *merged(const struct merging *m, uint32_t offset)
 	return sp__group_part(m->a, m->at, offset);
 }
 
-static int need(struct merging *m, size_t bytes)
-{
-	bytes += m->a->used + (size_t)2 * SP__ARENA_UNIT;
-	return bytes > m->a->capacity ? sp__arena_extend(m->a, bytes) : 0;
-}
-
 enum which { LEAST, GREATEST, EARLIEST, LATEST };
 
 /* Takes a text; the one that `which` names stays. */
@@ -440,7 +408,7 @@ static int take_text(struct merging *m, uint32_t offset, enum which which)
 	places = (unsigned)sp__code_take(m->from);
 	position = (uint64_t)sp__code_take(m->from);
 	p = sp__code_take_bytes(m->from, bytes - 1);
-	rc = p ? need(m, 2 * bytes) : 0;
+	rc = p ? sp__arena_need(m->a, 2 * bytes) : 0;
 	if (rc || !p)
 		return rc;
 	t = merged(m, offset);
@@ -482,7 +450,7 @@ static int take_all_reals(struct merging *m, uint32_t field, unsigned n)
 
 	if (!any || !*any)
 		return 0;
-	rc = need(m, n * sizeof(*to));
+	rc = sp__arena_need(m->a, n * sizeof(*to));
 	if (rc)
 		return rc;
 	to = reals(m->a, merged(m, field), n);
@@ -526,7 +494,7 @@ static int take_argument(struct merging *m, const struct sp__group_argument *arg
 	*(uint64_t *)merged(m, arg->count) += (uint64_t)sp__code_take(m->from);
 	if (arg->sum) {
 		sum = merged(m, arg->sum);
-		rc = need(m, sizeof(struct sp__exactsum));
+		rc = sp__arena_need(m->a, sizeof(struct sp__exactsum));
 		if (rc)
 			return rc;
 		sum = merged(m, arg->sum);
@@ -538,6 +506,8 @@ static int take_argument(struct merging *m, const struct sp__group_argument *arg
 	}
 	if (!rc && arg->moments)
 		rc = take_moments(m, arg->moments, arg->second != UINT32_MAX);
+	if (!rc && arg->counts)
+		rc = sp__counts_take(m->a, m->at, arg->counts, m->from);
 	for (unsigned i = 0; !rc && i < 4; i++)
 		if (texts[i])
 			rc = take_text(m, texts[i], (enum which)i);

@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups in memory: an arena of groups and their texts, and what is kept of each argument.
+ * Groups in memory: groups and their texts in an arena, and what is kept of each argument.
  *
- * A group is at an offset of its arena, in units of SP__ARENA_UNIT bytes, so an arena can move when
- * it grows.  A group has a header, the parts that the spec has laid out, and its key.  A value of a
+ * A group has a header, the parts that the spec has laid out, and its key.  A value of a
  * list is a group without parts: its key is that of its group, a tag, and the value.
  *
  * Thread rule: one thread at a time per arena.
  */
 #pragma once
 
+#include "group/arena.h"
 #include "group/code.h"
+#include "group/counts.h"
 #include "group/moments.h"
 #include "group/spec.h"
 #include "rec/fields.h"
-
-#define SP__ARENA_UNIT 16u
-
-struct sp__group_arena {
-	char *data;
-	size_t used, capacity; /* bytes */
-	size_t first;	       /* capacity before it was extended */
-};
 
 struct sp__grouped {
 	uint64_t records;
@@ -50,31 +43,11 @@ struct sp__group_text {
 /* Instead of the decimal places: the smallest or largest value is not a number but a text. */
 #define SP__PLACES_OF_TEXT 255u
 
-/* Maps an arena of so many bytes, which becomes resident as it is used.  0 or -ENOMEM. */
-SP_MUST_CHECK int sp__arena_open(struct sp__group_arena *a, size_t bytes);
-void sp__arena_close(struct sp__group_arena *a);
-/* Gives back what an empty arena was extended by, if there is memory for a new one. */
-void sp__arena_shrink(struct sp__group_arena *a);
-/* Removes all groups. */
-void sp__arena_empty(struct sp__group_arena *a);
-/* Maps more, if an empty arena is too small for one group.  0 or -ENOMEM. */
-SP_MUST_CHECK int sp__arena_extend(struct sp__group_arena *a, size_t bytes);
-/* Takes memory, which is not zeroed.  There must be enough. */
-static inline uint32_t sp__arena_take(struct sp__group_arena *a, size_t bytes)
-{
-	const uint32_t at = (uint32_t)(a->used / SP__ARENA_UNIT);
-
-	a->used += (bytes + SP__ARENA_UNIT - 1) & ~(size_t)(SP__ARENA_UNIT - 1);
-	return at;
-}
-
-static inline void *sp__arena_at(const struct sp__group_arena *a, uint32_t at)
-{
-	return a->data + (size_t)at * SP__ARENA_UNIT;
-}
-
 /* Returns bytes of the arena that a record can take beside new groups: for reals. */
 size_t sp__group_reals_bytes(const struct sp__group_spec *s);
+/* Returns bytes of the arena that a record of this group can take for counts. */
+size_t sp__group_growth(const struct sp__group_spec *s, const struct sp__group_arena *a,
+			uint32_t at);
 
 /* Makes a group of no records.  Its key: of this many bytes. */
 uint32_t sp__group_new(const struct sp__group_spec *s, struct sp__group_arena *a, const char *key,

@@ -63,6 +63,18 @@ bool sp__group_table_fits(struct sp__group_table *t, size_t groups, size_t bytes
 	return !t->groups && !sp__arena_extend(&t->arena, bytes);
 }
 
+bool sp__group_table_is_new(const struct sp__group_table *t, uint32_t at)
+{
+	return t->groups == 1 && !((struct sp__grouped *)sp__arena_at(&t->arena, at))->records;
+}
+
+bool sp__group_table_grows(struct sp__group_table *t, uint32_t at, size_t bytes)
+{
+	bytes += sp__group_growth(t->spec, &t->arena, at);
+	return sp__arena_has(&t->arena, bytes) ||
+	       (sp__group_table_is_new(t, at) && !sp__arena_need(&t->arena, bytes));
+}
+
 static bool is_key(const struct sp__group_table *t, uint32_t at, const char *key, size_t bytes)
 {
 	const struct sp__grouped *g = sp__arena_at(&t->arena, at);

@@ -38,5 +38,13 @@ bool sp__group_table_fits(struct sp__group_table *t, size_t groups, size_t bytes
 /* Finds the group of a key, or makes it. */
 uint32_t sp__group_table_find(struct sp__group_table *t, const char *key, size_t bytes,
 			      uint32_t tag);
+/*
+ * True if there is space for what a record of this group can take for counts, and `bytes` more.  If
+ * the table has only this group, without records, it is extended until there is; false is then
+ * -ENOMEM.
+ */
+bool sp__group_table_grows(struct sp__group_table *t, uint32_t at, size_t bytes);
+/* True if the table has only this group, without records. */
+bool sp__group_table_is_new(const struct sp__group_table *t, uint32_t at);
 /* Returns the place of the latest group; then of the one before `at`; 0: none. */
 uint32_t sp__group_table_next(const struct sp__group_table *t, uint32_t at);

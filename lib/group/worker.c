@@ -310,6 +310,8 @@ static int add_record(struct sp__group_worker *w, const struct sp__slice *record
 		return w->table.groups ? 1 : -ENOMEM;
 	key_bytes = w->key.bytes;
 	at = sp__group_table_find(&w->table, w->key.data, key_bytes, 0);
+	if (s->grows && !sp__group_table_grows(&w->table, at, space))
+		return sp__group_table_is_new(&w->table, at) ? -ENOMEM : 1;
 	sp__group_add(s, &w->table.arena, at, w->values, w->second, position);
 	if (s->key_texts)
 		sp__group_add_keys(s, &w->table.arena, at, w->columns, position);

@@ -23,9 +23,10 @@ from xgroup_expressions import (as_number, as_text, compare, make_condition, mak
 WORDS = ["", "a", "A", "b", "north", "South", 'say "x"', "c, d", "two\nlines", "\u00e9t\u00e9",
          "-1", "01", "1", "1.0", "  x", "\x01\x02", "zz" * 40]
 FUNCTIONS = ["count", "sum", "mean", "min", "max", "first", "last", "distinct", "median", "p25",
-             "p99.9", "p0", "p100", "var", "stddev", "mode", "list"]
+             "p99.9", "p0", "p100", "~median", "~p25", "~p99.9", "var", "stddev", "mode", "list"]
 PAIRS = ["corr", "slope", "r2"]
-NUMBERS = {"sum", "mean", "median", "p25", "p99.9", "p0", "p100", "var", "stddev"}
+NUMBERS = {"sum", "mean", "median", "p25", "p99.9", "p0", "p100", "~median", "~p25", "~p99.9",
+           "var", "stddev"}
 
 
 class Number:
@@ -60,6 +61,19 @@ def inexact(number):
     """True if the value is not a number of units of 10^-9, so xgroup computes with f64."""
     units = number.value * 10**9
     return units.denominator != 1 or abs(units) >= 2**90
+
+
+class Estimate(float):
+    """A percentile that may differ: the two numbers that it is between by 1 / 128 of each."""
+
+    def __new__(cls, numbers, part):
+        ordered = sorted(n.value for n in numbers)
+        at = Fraction(len(ordered) - 1) * part
+        low, rest = ordered[math.floor(at)], at - math.floor(at)
+        high = ordered[math.ceil(at)]
+        self = super().__new__(cls, float(low + (high - low) * rest))
+        self.error = float(abs(low) * (1 - rest) + abs(high) * rest) / 128 + 1e-12
+        return self
 
 
 def percentile(numbers, part):
@@ -137,7 +151,10 @@ def aggregate(function, texts, others):
             return None
         v = deviations([x.value for x in numbers], [x.value for x in numbers]) / (n - 1)
         return float(v) if function == "var" else math.sqrt(v)
-    part = Fraction(1, 2) if function == "median" else Fraction(function[1:]) / 100
+    name = function.lstrip("~")
+    part = Fraction(1, 2) if name == "median" else Fraction(name[1:]) / 100
+    if name != function:
+        return Estimate(numbers, part)
     value, exact, real = percentile(numbers, part)
     if real:
         return float(value)
@@ -147,6 +164,8 @@ def aggregate(function, texts, others):
 def equal(got, want):
     if want is None:
         return got == ""
+    if isinstance(want, Estimate):
+        return got != "" and abs(float(got) - want) <= want.error
     if isinstance(want, float):
         return got != "" and math.isclose(float(got), want, rel_tol=1e-11, abs_tol=1e-40)
     return got == want
@@ -243,7 +262,9 @@ class Case:
             i = rng.randrange(len(self.aggregates))
             at, function = self.nkeys + i, self.aggregates[i][0]
             name = rng.choice([f"a{i}", f'"a{i}"', f"${at + 1}"])
-            if function in NUMBERS or function in PAIRS or function == "count":
+            if function[0] == "~":
+                self.having = f"{name} is not null", lambda row: row[at] is not None
+            elif function in NUMBERS or function in PAIRS or function == "count":
                 limit = rng.choice(["0.34567", "7.777", "-1.23456"])
                 self.having = (f"{name} > {limit}",
                                lambda row: compare(">", row[at], parse(limit), "number"))

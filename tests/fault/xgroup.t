@@ -15,11 +15,11 @@ needs_shim
 seq 12000 | awk '{ print "k" ($1 * 7919) % 9973, $1 % 100 / 4, $1 "e-12" }' >in
 mkdir place
 # shellcheck disable=SC2034 # by name
-memory=(-k 1 -S 64M --parallel=2 --agg 'sum(2), median(2), sum(3), last(1)' in)
+memory=(-k 1 -S 64M --parallel=2 --agg 'sum(2), median(2), ~p10(2), sum(3), last(1)' in)
 # shellcheck disable=SC2034
 spilled=(-k 1 -S 1M --parallel=2 --order='sum(2):r' --agg 'sum(2), distinct(2), var(3)' in)
 # shellcheck disable=SC2034
-alone=(-k 1:r -S 1M --parallel=1 --agg 'count(), list(2)' in)
+alone=(-k 1:r -S 1M --parallel=1 --agg 'count(), list(2), ~p90(3)' in)
 # shellcheck disable=SC2034,SC2016
 expressions=(-k 'substr($1, 1, 3) as k' -S 1M --parallel=2 --where "\$2 > 1 and upper(\$1) like 'K%'"
 	--agg "sum(\$2 * 2) as s, max(replace(\$1, 'k', 'kk'))" --having 's + 1 > 0 or k is null' in)

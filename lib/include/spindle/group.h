@@ -33,8 +33,9 @@ struct sp_group_opts {
 	size_t nkeys;
 	/*
 	 * "FUNCTION(COLUMN) [as NAME], ...", COLUMN as of a key: count() counts records, count(x)
-	 * values; sum, mean, min, max, first, last, distinct, median, p0 to p100, var, stddev,
-	 * mode, list; corr(x, y), slope(x, y), r2(x, y).  NULL: count().
+	 * values; sum, mean, min, max, first, last, distinct, median, p0 to p100, ~median, ~p0 to
+	 * ~p100 (estimates), var, stddev, mode, list; corr(x, y), slope(x, y), r2(x, y).  NULL:
+	 * count().
 	 */
 	const char *aggregates;
 	/*

@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# xgroup: aggregates that count numbers by buckets: estimated percentiles.
+. "$BATS_TEST_DIRNAME/suite.bash"
+
+setup()
+{
+	begin_test tmp
+}
+
+@test "estimated percentiles of a few numbers" {
+	seq 0 100 >n
+	run -0 "$xgroup" --agg '~median(1) as m, ~p0(1), ~p100(1), ~P12.5(1), ~p99(1)' n
+	[ "$output" = '50 0 100 12.5 99' ]
+	printf -- '-7\n-7\n2.5\n\n1e300\n' >n
+	run -0 "$xgroup" -t, --header --agg '~p0(x), ~median(x)' --having '~p0(x) < -1 and "~median(x)" < 0' --order='~p0(x):r' <(echo x; cat n)
+	[ "${lines[1]}" = "-7,-2.25" ]
+	run -0 "$xgroup" --agg '~p100(1)' n
+	[ "$output" = 1e+300 ]
+	run -0 "$xgroup" -t, --format=json --agg '~p100(1), ~p0(2)' n
+	[ "$output" = '{"~p100(1)":1e+300,"~p0(2)":null}' ]
+	for x in -255 255 1000 0 inf -inf 0.1 5e-10 1e+300 -1e-300 1.5e+200; do
+		run -0 "$xgroup" --agg '~p33(1)' <<<$x
+		[ "$output" = "$x" ]
+	done
+	run -0 "$xgroup" --agg '~p33(1)' <<<1e-310
+	[ "$output" = 0 ]
+	run -0 "$xgroup" -t, --header --where 'x > 3' --agg '~p33(x)' <<<$'x\n1'
+	[ "$output" = '~p33(x)' ]
+	fails_with "xgroup: ~ must be before median or p0 to p100 at '~sum(1)'" "$xgroup" --agg '~sum(1)' n
+	fails_with "xgroup: ~ must be before median or p0 to p100 at '~p101(1)'" "$xgroup" --agg '~p101(1)' n
+	fails_with "xgroup: '(' is expected behind a function '1'" "$xgroup" --agg '~p5 1' n
+	run -2 "$xgroup" --agg '~p50(1)' -o out <<<x
+	[[ $output == *"line 1: ~p50(1): 'x' is not a number"* ]]
+	[ ! -e out ]
+}
+
+# Numbers of all magnitudes, in groups of 1 to 100,000.
+numbers()
+{
+	awk 'BEGIN {
+		srand(7)
+		for (i = 0; i < 200000; i++) {
+			k = i % 2 ? "a" : i % 5 ? "b" i % 997 : "c" i
+			e = k == "a" ? 600 * rand() - 300 : 6 * rand() - 3
+			printf "%s %s%.9ge%d\n", k, rand() < 0.3 ? "-" : "", 1 + 9 * rand(), e
+		}
+	}'
+}
+
+@test "estimates are the same for all orders, memory and threads, and near the exact ones" {
+	numbers >n
+	"$xgroup" -k 1 --parallel=1 --agg '~p1(2), ~median(2), ~p99(2), ~p100(2)' n >want
+	sort -R --random-source=/dev/zero n >other
+	for threads in $(few 1 2 3 8); do
+		for memory in 1b 2M 64M; do
+			"$xgroup" -k 1 -S $memory --parallel=$threads --stats=r.json \
+				--agg '~p1(2), ~median(2), ~p99(2), ~p100(2)' other | cmp - want
+			[ $memory = 64M ] || [ "$(value tables_emptied)" -gt 0 ]
+		done
+	done
+	"$xgroup" -k 1 -S 1M --agg '~p1(2), ~median(2), ~p99(2), ~p100(2)' <n | cmp - want
+	"$xgroup" -k 1 --agg 'p1(2), median(2), p99(2), p100(2)' n |
+		paste -d' ' - want | awk '
+			function near(x, y, most) {
+				d = x > y ? x - y : y - x
+				m = x < 0 ? -x : x
+				if (d > most * m + 1e-12)
+					exit(bad = 1)
+			}
+			# p100 is one number.  600 powers of ten are in 6 * 10^5 buckets, so joined 6 times.
+			{ near($5, $10, $1 == "a" ? 0.5 : 1 / 128) }
+			END { exit bad }'
+}
