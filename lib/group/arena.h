@@ -2,8 +2,7 @@
 /*
  * Memory of the groups of a table: an array that grows at its end and is emptied as a whole.
  *
- * What is in it is named by its distance from the begin, in units of SP__ARENA_UNIT bytes, so an
- * arena can move when it grows.
+ * An address is an offset in units of SP__ARENA_UNIT bytes, so an arena can move when it grows.
  *
  * Thread rule: one thread at a time per arena.
  */

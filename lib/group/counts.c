@@ -32,6 +32,12 @@ size_t sp__counts_growth(const struct sp__group_counts *c)
 	return is_full(c) ? sp__max(FIRST_ROOM, 2 * c->room) * sizeof(uint64_t) : 0;
 }
 
+/* Rooms are powers of two of at most 20 bits, unless data is damaged. */
+static uint32_t first_slot(uint64_t code)
+{
+	return (uint32_t)code * UINT32_C(0x9E3779B1) >> 12;
+}
+
 /*
  * Returns the entry that can count the values of `entry`, too, or a free one; NULL: there is
  * neither.  A count that would be too large has several entries.
@@ -39,8 +45,7 @@ size_t sp__counts_growth(const struct sp__group_counts *c)
 static uint64_t *find(uint64_t *e, uint32_t room, uint64_t entry)
 {
 	const uint64_t code = entry >> SP__TIMES_BITS;
-	/* Rooms are powers of two of at most 20 bits, unless data is damaged. */
-	uint32_t i = (uint32_t)code * UINT32_C(0x9E3779B1) >> 12;
+	uint32_t i = first_slot(code);
 
 	for (uint32_t passed = 0; passed < room; passed++, i++) {
 		uint64_t *at = &e[i & (room - 1)];
@@ -74,7 +79,7 @@ static void grow(struct sp__group_arena *a, struct sp__group_counts *c)
 	c->room = room;
 }
 
-/* Moves all entries to the begin. */
+/* Moves all entries to the start. */
 static void compact(uint64_t *e, const struct sp__group_counts *c)
 {
 	uint32_t n = 0;
@@ -131,12 +136,13 @@ void sp__counts_add(struct sp__group_arena *a, struct sp__group_counts *c, int32
 uint64_t sp__counts_of(const struct sp__group_arena *a, const struct sp__group_counts *c,
 		       int32_t bucket)
 {
-	const uint64_t *e = entries(a, c);
+	const uint64_t *e = entries(a, c), code = entry_of(bucket, 0) >> SP__TIMES_BITS;
+	uint32_t i = first_slot(code);
 	uint64_t times = 0;
 
-	for (uint32_t i = 0; i < c->room; i++)
-		if (e[i] && sp__entry_bucket(e[i]) == bucket)
-			times += sp__entry_times(e[i]);
+	for (uint32_t passed = 0; passed < c->room && e[i & (c->room - 1)]; passed++, i++)
+		if (e[i & (c->room - 1)] >> SP__TIMES_BITS == code)
+			times += sp__entry_times(e[i & (c->room - 1)]);
 	return times;
 }
 

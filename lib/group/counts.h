@@ -2,9 +2,9 @@
 /*
  * Counts how many values of a group are in each bucket, in a hash table in the group's arena.
  *
- * A bucket is a number.  If there are more than SP__BUCKETS_MAX, buckets are joined: b becomes b / 2,
- * rounded towards 0, as often as necessary.  So the counts depend neither on the order of the values
- * nor on how these were divided into partial groups.
+ * A bucket is a number.  If there are more than SP__BUCKETS_MAX, buckets are joined as often as
+ * necessary: b becomes b / 2, rounded towards 0.  So the counts depend neither on the order of the
+ * values nor on how these were divided into partial groups.
  *
  * Memory: 16 bytes in the group, and 2 to 8192 entries of 8 bytes.  The memory that entries had
  * before they needed more stays unused until the arena is empty.

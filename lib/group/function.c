@@ -30,6 +30,7 @@ static const struct {
 	{ "var", SP__GROUP_VAR, SP__KEEP_MOMENTS },
 	{ "stddev", SP__GROUP_STDDEV, SP__KEEP_MOMENTS },
 	{ MEDIAN, SP__GROUP_MEDIAN, SP__KEEP_SUM | SP__KEEP_NUMBERS },
+	{ "hist", SP__GROUP_BIN, SP__KEEP_COUNTS },
 	{ "mode", SP__GROUP_MODE, SP__KEEP_WORDS },
 	{ "list", SP__GROUP_LIST, SP__KEEP_ROWS },
 	{ "corr", SP__GROUP_CORR, SP__KEEP_MOMENTS },
@@ -98,7 +99,7 @@ static int take_estimate(struct sp__group_parser *p, struct sp__group_aggregate 
 		return sp__invalid(p->err, begin, "~ must be before median or p0 to p100 at");
 	a->function = SP__GROUP_ESTIMATE;
 	a->argument = UINT32_MAX;
-	*keep = SP__KEEP_SKETCH;
+	*keep = SP__KEEP_COUNTS;
 	return open_parenthesis(p, n);
 }
 
@@ -128,7 +129,7 @@ int sp__group_take_function(struct sp__group_parser *p, struct sp__group_aggrega
 			p->err, NULL,
 			"there is no function '%.*s'%s%s%s; there are count, sum, mean, min, "
 			"max, first, last, distinct, median, p0 to p100, ~p0 to ~p100, "
-			"var, stddev, mode, list, corr, slope and r2",
+			"var, stddev, hist, mode, list, corr, slope and r2",
 			(int)sp__min(n, SHOWN), p->p, nearest.name ? " (the nearest is '" : "",
 			nearest.name ? nearest.name : "", nearest.name ? "')" : "");
 	}

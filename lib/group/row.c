@@ -153,6 +153,10 @@ static int put_aggregate(struct sp__group_results *r, uint32_t number)
 	n = *(uint64_t *)sp__group_result_part(r, a->count);
 	if (g->function == SP__GROUP_COUNT)
 		return put_count(r, field, n);
+	if (g->function == SP__GROUP_BIN)
+		return put_count(r, field,
+				 sp__counts_of(&r->arena, sp__group_result_part(r, a->counts),
+					       (int32_t)g->part));
 	if (g->function == SP__GROUP_DISTINCT ||
 	    (n && (g->function == SP__GROUP_MODE || g->function == SP__GROUP_LIST)))
 		return put_words(r, field, g->function, a);

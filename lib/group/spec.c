@@ -12,7 +12,7 @@
 #include "base/minmax.h"
 #include "expr/token.h"
 #include "expr/amount.h"
-#include "group/operand.h"
+#include "group/bins.h"
 #include "group/state.h"
 
 #define SHOWN 40 /* bytes of a user's word in a message */
@@ -106,14 +106,16 @@ static int add_key(struct sp__group_parser *p, const char *text, struct sp__grou
 	return order_key(p, key, text);
 }
 
+/* Bins have an argument of their own. */
 static int note_argument(struct sp__group_parser *p, uint32_t column, uint32_t second,
-			 unsigned keep, uint32_t *number)
+			 unsigned keep, bool bins, uint32_t *number)
 {
 	struct sp__group_spec *s = p->s;
 	uint32_t i = 0;
 
 	while (i < s->narguments &&
-	       (s->arguments[i].column != column || s->arguments[i].second != second))
+	       (bins || s->arguments[i].nbounds || s->arguments[i].column != column ||
+		s->arguments[i].second != second))
 		i++;
 	if (i == s->narguments) {
 		if (!SP__ARRAY_GROW_BY_ONE(s->arguments, s->narguments))
@@ -128,11 +130,30 @@ static int note_argument(struct sp__group_parser *p, uint32_t column, uint32_t s
 	return 0;
 }
 
+/* Takes the bounds behind a column, and the parenthesis; a->name: the column. */
+static int take_bins(struct sp__group_parser *p, struct sp__group_aggregate *a, uint32_t column)
+{
+	int rc = note_argument(p, column, UINT32_MAX, SP__KEEP_COUNTS, true, &a->argument);
+
+	free(a->name);
+	a->name = NULL;
+	if (!rc &&
+	    asprintf(&a->name, "%s%s", isdigit((unsigned char)*p->word) ? "$" : "", p->word) < 0)
+		rc = sp__group_no_memory(p);
+	if (!rc)
+		rc = sp__bins_take(p, &p->s->arguments[a->argument]);
+	if (!rc && *p->p != ')')
+		rc = sp__invalid(p->err, *p->p ? p->p : NULL, "')' is expected");
+	p->p += !rc;
+	return rc;
+}
+
 /* Takes the columns of a function, and the parenthesis behind them. */
 static int take_arguments(struct sp__group_parser *p, struct sp__group_aggregate *a, unsigned keep)
 {
 	uint32_t column[2] = { UINT32_MAX, UINT32_MAX };
 	const unsigned n = sp__group_takes_two(a->function) ? 2 : 1;
+	const bool bins = a->function == SP__GROUP_BIN;
 	int rc;
 
 	for (unsigned i = 0; i < n && *p->p != ')'; i++) {
@@ -151,6 +172,8 @@ static int take_arguments(struct sp__group_parser *p, struct sp__group_aggregate
 			sp__group_skip_blanks(p);
 		}
 	}
+	if (bins && column[0] != UINT32_MAX)
+		return take_bins(p, a, column[0]);
 	if (*p->p != ')')
 		return sp__invalid(p->err, *p->p ? p->p : NULL, "')' is expected");
 	if (n == 2 && column[1] == UINT32_MAX)
@@ -161,7 +184,7 @@ static int take_arguments(struct sp__group_parser *p, struct sp__group_aggregate
 			       ? 0
 			       : sp__invalid(p->err, NULL,
 					     "a column is expected between '(' and ')'");
-	return note_argument(p, column[0], column[1], keep, &a->argument);
+	return note_argument(p, column[0], column[1], keep, false, &a->argument);
 }
 
 /* Copies the text of an aggregate, as it will be named; ends before blanks. */
@@ -193,11 +216,14 @@ static int add_aggregate(struct sp__group_parser *p)
 	rc = take_arguments(p, a, keep);
 	if (rc)
 		return rc;
-	free(a->name);
-	a->name = copy_text(from, p->p);
-	if (!a->name)
-		return sp__group_no_memory(p);
-	return take_name(p, ",", &a->name);
+	if (a->function != SP__GROUP_BIN) {
+		free(a->name);
+		a->name = copy_text(from, p->p);
+		if (!a->name)
+			return sp__group_no_memory(p);
+	}
+	rc = take_name(p, ",", &a->name);
+	return rc || a->function != SP__GROUP_BIN ? rc : sp__bins_expand(p);
 }
 
 static int add_aggregates(struct sp__group_parser *p, const char *text)
@@ -241,7 +267,7 @@ static int lay_out(struct sp__group_parser *p, bool first_positions)
 		a->moments = place(s, a->keep & SP__KEEP_MOMENTS,
 				   a->second == UINT32_MAX ? offsetof(struct sp__group_moments, y)
 							   : sizeof(struct sp__group_moments));
-		a->counts = place(s, a->keep & SP__KEEP_SKETCH, sizeof(struct sp__group_counts));
+		a->counts = place(s, a->keep & SP__KEEP_COUNTS, sizeof(struct sp__group_counts));
 		s->grows |= a->counts != 0;
 		a->count = place(s, true, sizeof(uint64_t));
 		a->min = place(s, a->keep & SP__KEEP_MIN, text);
@@ -395,6 +421,8 @@ void sp__group_spec_free(struct sp__group_spec *s)
 	}
 	for (uint32_t i = 0; i < s->nrunning; i++)
 		free(s->running[i].name);
+	for (uint32_t i = 0; i < s->narguments; i++)
+		free(s->arguments[i].bounds);
 	sp__expr_free(s->where);
 	free(s->running);
 	free(s->derived);

@@ -11,6 +11,7 @@
 
 #include <spindle/group.h>
 #include "base/mem.h"
+#include "expr/amount.h"
 #include "flow/condition.h"
 #include "rec/fields.h"
 
@@ -23,13 +24,13 @@ enum {
 	SP__KEEP_FIRST = 16,
 	SP__KEEP_LAST = 32,
 	SP__KEEP_MOMENTS = 64, /* of pairs, if there is a second column */
-	SP__KEEP_SKETCH = 128, /* numbers counted by buckets */
+	SP__KEEP_COUNTS = 128, /* numbers counted by buckets: of a sketch, or bins */
 	/* Not in the group, but in records of their own, in this order: */
 	SP__KEEP_NUMBERS = 256, /* numbers, ascending */
 	SP__KEEP_WORDS = 512,	/* different texts */
 	SP__KEEP_ROWS = 1024,	/* texts in the order of the input */
 };
-#define SP__KEEP_OF_NUMBERS (SP__KEEP_SUM | SP__KEEP_MOMENTS | SP__KEEP_SKETCH | SP__KEEP_NUMBERS)
+#define SP__KEEP_OF_NUMBERS (SP__KEEP_SUM | SP__KEEP_MOMENTS | SP__KEEP_COUNTS | SP__KEEP_NUMBERS)
 #define SP__KEEP_LISTS (SP__KEEP_NUMBERS | SP__KEEP_WORDS | SP__KEEP_ROWS)
 
 enum sp__group_function {
@@ -46,6 +47,7 @@ enum sp__group_function {
 	SP__GROUP_MEDIAN,
 	SP__GROUP_PERCENTILE,
 	SP__GROUP_ESTIMATE, /* of a percentile */
+	SP__GROUP_BIN,	    /* number `part` of a histogram */
 	SP__GROUP_MODE,
 	SP__GROUP_LIST,
 	SP__GROUP_CORR,
@@ -69,6 +71,8 @@ struct sp__group_argument {
 	uint32_t count, sum, min, max, first, last, moments, counts;
 	/* Numbers of its lists, with SP__KEEP_NUMBERS, _WORDS and _ROWS. */
 	uint32_t numbers, words, rows;
+	struct sp__amount *bounds; /* of bins; ascending */
+	uint32_t nbounds;
 	uint32_t by; /* the first aggregate that needs numbers, for messages */
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
+#include "group/bins.h"
 #include "group/sketch.h"
 #include "group/state.h"
 
@@ -194,7 +195,9 @@ static void add_value(struct sp__group_arena *a, struct sp__grouped *g,
 		add_moments(a, part(g, arg->moments), &v->number,
 			    arg->second == UINT32_MAX ? NULL : &second->number);
 	if (arg->counts)
-		sp__counts_add(a, part(g, arg->counts), sp__sketch_bucket(&v->number));
+		sp__counts_add(a, part(g, arg->counts),
+			       arg->nbounds ? sp__bins_find(arg, &v->number)
+					    : sp__sketch_bucket(&v->number));
 	if (arg->min || arg->max)
 		add_ends(a, part(g, arg->min), part(g, arg->max), v);
 	if (first && (!first->room || position < first->position))

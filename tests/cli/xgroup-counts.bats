@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# xgroup: aggregates that count numbers by buckets: estimated percentiles.
+# xgroup: aggregates that count numbers by buckets: estimated percentiles, histograms.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -72,4 +72,49 @@ numbers()
 			# p100 is one number.  600 powers of ten are in 6 * 10^5 buckets, so joined 6 times.
 			{ near($5, $10, $1 == "a" ? 0.5 : 1 / 128) }
 			END { exit bad }'
+}
+
+@test "histograms have a column for each bin" {
+	printf 'x,k\n-5,a\n0,a\n9.999999999,a\n10,b\n19,b\n20,b\n,b\n1e300,c\n-1e-12,c\n-,d\n' >h
+	run -0 "$xgroup" --csv --header --null=- -k k --agg 'hist(x, 0, 10, 20), sum(x)' h
+	[ "$output" = $'k,x<0,0<=x<10,10<=x<20,x>=20,sum(x)\na,1,2,0,0,4.999999999\nb,0,0,2,1,49\nc,1,0,0,1,1e+300\nd,0,0,0,0,' ]
+	run -0 "$xgroup" --csv --header --null=- --format=json --agg 'hist(x * 2, -10 to 20.5 by 30.5, 40) as y' \
+		--having '"y<-10" = 0 and "-10<=y<20.5" > 1' h
+	[ "$output" = '{"y<-10":0,"-10<=y<20.5":5,"20.5<=y<40":1,"y>=40":2}' ]
+	run -0 "$xgroup" --csv --header --null=- -k k --agg 'hist(x, -1)' --order='x>=-1:r' --limit=1 h
+	[ "${lines[1]}" = b,0,3 ]
+	run -0 "$xgroup" --format=json --agg 'hist(1, 2)' <<<5
+	[ "$output" = '{"$1<2":0,"$1>=2":1}' ]
+	run -0 "$xgroup" --csv --header --agg 'hist(x, 2)' /dev/null
+	[ "$output" = $'x<2,x>=2\n0,0' ]
+	run -0 "$xgroup" --csv --header --agg 'hist("a,b", 2)' <<<$'"a,b"\n2'
+	[ "$output" = $'"a,b<2","a,b>=2"\n0,1' ]
+	seq 0 999 >n
+	run -0 "$xgroup" --agg 'hist(1, 1 to 999 by 1), hist(1, 0 to 500 by 250)' n
+	[ "$output" = "$(yes 1 | head -n 1000 | tr '\n' ' ')0 250 250 500" ]
+}
+
+@test "bounds of histograms that are refused" {
+	local refused
+
+	for refused in 'hist(1)|bounds are expected' 'hist(1,)|bounds are expected' \
+		'hist(1, 2, 2)|bounds of hist() must ascend: 2 is not above 2' \
+		'hist(1, 2, -1.5)|bounds of hist() must ascend: -1.5 is not above 2' \
+		'hist(1, 0 to 2 by 1, 1)|bounds of hist() must ascend: 1 is not above 2' \
+		"hist(1, 0 to 1)|'by' is expected, as in 0 to 100 by 10" \
+		"hist(1, 0 to 10 by 3)|'by' must divide the distance" \
+		"hist(1, 0 to 10 by 0)|'by' must divide" "hist(1, 0 to 10 by -1)|'by' must divide" \
+		"hist(1, 5 to 5 by 1)|'by' must divide" \
+		'hist(1, 0 to 1000 by 1)|hist() has at most 1000 bounds' \
+		"hist(1, 1e3 to 2e3 by 1e3)|'to' and 'by' need numbers" \
+		'hist(1, inf)|bounds are expected' 'hist(1, nan)|bounds are expected' \
+		'hist(1, x)|bounds are expected' "hist(1, 3|')' is expected" 'hist()|a column is expected'; do
+		run -2 "$xgroup" --agg "${refused%%|*}" -o out <<<1
+		[[ $output == "xgroup: ${refused#*|}"* ]]
+		[ ! -e out ]
+	done
+	run -2 "$xgroup" --agg 'hist(1, 3)' <<<x
+	[[ $output == "xgroup: -: line 1: \$1<3: 'x' is not a number"* ]]
+	fails_with "xgroup: two columns of the result have the name '\$1>=3': add 'as NAME' to one of them" \
+		"$xgroup" --format=json --agg 'hist(1, 3), hist(1, 2, 3)' /dev/null
 }

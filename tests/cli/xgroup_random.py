@@ -7,6 +7,7 @@
 Each case is run with several numbers of threads, amounts of memory, and from a pipe: all results
 must have the same bytes, and the first one the values of the truth.
 """
+import bisect
 import csv
 import io
 import math
@@ -236,6 +237,15 @@ class Case:
                 function, v, other = rng.choice(PAIRS), rng.choice(numeric), rng.choice(numeric)
             self.aggregates.append((function, v, other))
         self.make_expressions()
+        self.hist = None
+        if rng.random() < 0.3:
+            numeric = [i for i in range(nkeys, len(columns)) if columns[i][0] == "numbers"]
+            texts = [t for i in numeric for t in columns[i][1] if t]
+            some = rng.sample(texts, min(len(texts), rng.randint(1, 20)))
+            some += ["-2", "0", "1.5", "1e9"]
+            by_value = {Number(t).value: t for t in some}
+            if numeric:
+                self.hist = rng.choice(numeric), [by_value[v] for v in sorted(by_value)]
 
     def make_expressions(self):
         """Conditions, and calculated columns behind the others; None: there is none."""
@@ -305,6 +315,9 @@ class Case:
             texts.append(f"{f}({text})")
             if self.named or (self.header and not self.csv and "," in text):
                 texts[i] += f" as a{i}"
+        if self.hist:
+            name = " as h" if self.header and not self.csv else ""
+            texts.append(f"hist({self.reference(self.hist[0])}, {', '.join(self.hist[1])}){name}")
         args += ["--where", self.where] if self.where else []
         args += ["--having", self.having[0]] if self.having else []
         return args + ["--agg", ", ".join(texts)]
@@ -343,6 +356,13 @@ class Case:
                 texts = [arguments[i][r] for r in rows]
                 others = [self.kept[other][r] for r in rows] if other is not None else None
                 result.append(aggregate(function, texts, others))
+            if self.hist:
+                bounds = [Number(t).value for t in self.hist[1]]
+                counts = [0] * (len(bounds) + 1)
+                for text in (self.kept[self.hist[0]][r] for r in rows):
+                    if text:
+                        counts[bisect.bisect_right(bounds, Number(text).value)] += 1
+                result += [str(n) for n in counts]
             if not self.having or self.having[1]([as_field(v) for v in result]):
                 yield result
 

@@ -9,13 +9,22 @@
 #include "group/worker.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-const char *const sp_fuzz_tokens[] = {
-	"count(", "sum(",  "p99.9(", "median(", "~p1(",	     "~median(",
-	"list(",  "corr(", "mode(",  "first(",	"var(",	     ")",
-	",",	  " as ",  "\"",     "price",	"day",	     ":nr",
-	"2",	  "\n",	   "key",    "first\n", "price * 2", "substr(day, 1, 7)",
-	"if(",	  "$3",	   " > 1",   " as x:r", "is null",   NULL
-};
+const char *const sp_fuzz_tokens[] = { "count(",     "sum(",
+				       "p99.9(",     "median(",
+				       "~p1(",	     "hist(",
+				       " to 9 by 3", "~median(",
+				       "list(",	     "corr(",
+				       "mode(",	     "first(",
+				       "var(",	     ")",
+				       ",",	     " as ",
+				       "\"",	     "price",
+				       "day",	     ":nr",
+				       "2",	     "\n",
+				       "key",	     "first\n",
+				       "price * 2",  "substr(day, 1, 7)",
+				       "if(",	     "$3",
+				       " > 1",	     " as x:r",
+				       "is null",    NULL };
 
 static void require(bool cond)
 {

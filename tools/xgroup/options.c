@@ -28,6 +28,7 @@ static const char notes[] =
 	"  distinct, mode        number of different values; the most frequent one\n"
 	"  median, p0 to p100    exact percentiles, as p99.9(x)\n"
 	"  ~median, ~p0 to ~p100 faster: they differ by at most 0.8 %\n"
+	"  hist(x, 0, 10, 100)   a column of counts for each bin; also 0 to 100 by 10\n"
 	"  var, stddev           of a sample\n"
 	"  corr, slope, r2       of two columns: corr(x, y); slope is that of y over x\n"
 	"  list                  all values, with semicolons between them\n"

@@ -34,8 +34,8 @@ struct sp_group_opts {
 	/*
 	 * "FUNCTION(COLUMN) [as NAME], ...", COLUMN as of a key: count() counts records, count(x)
 	 * values; sum, mean, min, max, first, last, distinct, median, p0 to p100, ~median, ~p0 to
-	 * ~p100 (estimates), var, stddev, mode, list; corr(x, y), slope(x, y), r2(x, y).  NULL:
-	 * count().
+	 * ~p100 (estimates), var, stddev, mode, list; corr(x, y), slope(x, y), r2(x, y);
+	 * hist(x, 0, 10, 20 to 100 by 20), a column for each bin.  NULL: count().
 	 */
 	const char *aggregates;
 	/*
