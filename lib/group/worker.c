@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
-#include "group/worker.h"
+#include "group/values.h"
 
 #define TEXT_BYTES ((size_t)128 << 10) /* records whose fields are found at once */
 #define ENDS ((uint32_t)16 << 10)
@@ -45,7 +45,7 @@ int sp__group_worker_open(struct sp__group_worker *w, const struct sp__group_inp
 	w->second = calloc(s->narguments + 1, sizeof(*w->second));
 	/* A key of no parts has an address, too. */
 	if (!w->ends.ends || !w->text || !w->columns || !w->values || !w->second || !w->scratch ||
-	    sp__bytes_reserve(&w->key, 1, NULL) || open_scratch(w))
+	    sp__bytes_reserve(&w->key, 1, NULL) || open_scratch(w) || sp__values_open(w))
 		return -ENOMEM;
 	return sp__group_table_open(&w->table, s, table_bytes);
 }
@@ -59,6 +59,7 @@ void sp__group_worker_close(struct sp__group_worker *w)
 	free(w->ends.ends);
 	free(w->text);
 	free(w->columns);
+	free(w->lists);
 	free(w->values);
 	free(w->second);
 	free(w->fields.at);
@@ -66,6 +67,7 @@ void sp__group_worker_close(struct sp__group_worker *w)
 	sp__bytes_release(&w->key, NULL);
 	sp__bytes_release(&w->by, NULL);
 	sp__bytes_release(&w->out, NULL);
+	sp__bytes_release(&w->direct, NULL);
 	sp__keybuf_release(&w->encoded);
 }
 
@@ -198,58 +200,6 @@ static int derive(struct sp__group_worker *w, bool *chosen)
 	return rc;
 }
 
-/* Counts a value of a list: as a group whose key is that of the group, the tag, and the value. */
-static int add_to_list(struct sp__group_worker *w, size_t key_bytes, uint32_t list, const char *p,
-		       size_t n, const struct sp__slice *behind)
-{
-	const char tag = (char)(unsigned char)(SP__TAG_LIST + list);
-	struct sp__bytes *key = &w->key;
-	uint32_t at;
-	int rc;
-
-	key->bytes = key_bytes;
-	rc = sp__bytes_append(key, &tag, 1, NULL);
-	if (!rc)
-		rc = sp__code_put_part(key, p, n);
-	if (!rc && behind)
-		rc = sp__code_put_part(key, behind->p, behind->n);
-	if (rc)
-		return -ENOMEM;
-	at = sp__group_table_find(&w->table, key->data, key->bytes, SP__TAG_LIST + list);
-	((struct sp__grouped *)sp__arena_at(&w->table.arena, at))->records++;
-	return 0;
-}
-
-static int add_to_lists(struct sp__group_worker *w, const struct sp__group_argument *a,
-			const struct sp__group_value *v, size_t key_bytes, uint64_t position)
-{
-	unsigned char code[SP__AMOUNT_CODE];
-	char place[SP__CODE_POSITION];
-	int rc = 0;
-
-	if (a->keep & SP__KEEP_NUMBERS)
-		rc = add_to_list(w, key_bytes, a->numbers, (const char *)code,
-				 sp__amount_encode(&v->number, code), NULL);
-	if (!rc && a->keep & SP__KEEP_WORDS)
-		rc = add_to_list(w, key_bytes, a->words, v->text.p, v->text.n, NULL);
-	if (rc || !(a->keep & SP__KEEP_ROWS))
-		return rc;
-	sp__code_position(place, position);
-	return add_to_list(w, key_bytes, a->rows, place, sizeof(place), &v->text);
-}
-
-/* Adds the record to those of its group: behind its keys and its position. */
-static int add_whole(struct sp__group_worker *w, size_t key_bytes, const struct sp__slice *record,
-		     uint64_t position)
-{
-	char place[SP__CODE_POSITION];
-
-	sp__code_position(place, position);
-	if (sp__bytes_append(&w->by, place, sizeof(place), NULL))
-		return -ENOMEM;
-	return add_to_list(w, key_bytes, 0, w->by.data, w->by.bytes, record);
-}
-
 /* Returns the most bytes of the arena that the record can take. */
 static size_t space_for(const struct sp__group_worker *w, size_t record_bytes)
 {
@@ -279,15 +229,26 @@ static bool is_full(const struct sp__group_worker *w)
 	return w->small && w->table.groups >= SMALL_GROUPS;
 }
 
-/* Adds a record whose fields are in columns.  Returns 0; 1: the table is full; or an error. */
+/* True if there are as many partial records of values as are given at once. */
+static bool is_direct_full(const struct sp__group_worker *w)
+{
+	return w->direct.bytes >= OUT_BYTES;
+}
+
+/*
+ * Adds a record whose fields are in columns.  Returns 0; 1: partial records must be taken first; or
+ * an error.
+ */
 static int add_record(struct sp__group_worker *w, const struct sp__slice *record, uint64_t position)
 {
 	const struct sp__group_spec *s = w->in->spec;
 	size_t key_bytes, space;
 	uint32_t at;
 	bool chosen;
-	int rc = derive(w, &chosen);
+	int rc = is_direct_full(w) ? 1 : derive(w, &chosen);
 
+	if (rc == 1)
+		return 1;
 	if (!rc && !chosen) {
 		w->filtered++;
 		return 0;
@@ -316,10 +277,11 @@ static int add_record(struct sp__group_worker *w, const struct sp__slice *record
 	if (s->key_texts)
 		sp__group_add_keys(s, &w->table.arena, at, w->columns, position);
 	if (s->largest)
-		rc = add_whole(w, key_bytes, record, position);
+		rc = sp__values_add_record(w, key_bytes, record, position);
 	for (uint32_t i = 0; !rc && s->nlists && i < s->narguments; i++)
 		if (w->values[i].text.p)
-			rc = add_to_lists(w, &s->arguments[i], &w->values[i], key_bytes, position);
+			rc = sp__values_add(w, &s->arguments[i], &w->values[i], key_bytes,
+					    position);
 	w->added++;
 	return rc;
 }
@@ -518,6 +480,21 @@ static void begin_emitting(struct sp__group_worker *w)
 	w->emitting = sp__group_table_next(&w->table, 0);
 }
 
+/* Gives the partial records of values that did not go through the table. */
+static void give_direct(struct sp__group_worker *w, struct sp_batch *partial)
+{
+	*partial = (struct sp_batch){ w->direct.data, w->direct.bytes };
+	w->given = true;
+}
+
+/* Removes them if they were given. */
+static void end_direct(struct sp__group_worker *w)
+{
+	if (w->given)
+		w->direct.bytes = 0;
+	w->given = false;
+}
+
 int sp__group_worker_take(struct sp__group_worker *w, struct sp_batch *from, uint64_t position,
 			  struct sp_batch *partial)
 {
@@ -525,22 +502,33 @@ int sp__group_worker_take(struct sp__group_worker *w, struct sp_batch *from, uin
 	int rc = 0;
 
 	*partial = (struct sp_batch){ NULL, 0 };
-	while (!rc && from->bytes && !w->full) {
+	end_direct(w);
+	while (!rc && from->bytes && !w->full && !is_direct_full(w)) {
 		const uint64_t at = position + (uint64_t)(from->data - begin);
 
 		rc = finds_ends(w->in) ? take_piece(w, from, at) : take_line(w, from, at);
 		if (rc == 1) {
-			begin_emitting(w);
+			if (!is_direct_full(w))
+				begin_emitting(w);
 			rc = 0;
 		}
 	}
-	return rc || !w->full ? rc : emit(w, partial);
+	if (!rc && is_direct_full(w))
+		give_direct(w, partial);
+	else if (!rc && w->full)
+		rc = emit(w, partial);
+	return rc;
 }
 
 int sp__group_worker_rest(struct sp__group_worker *w, struct sp_batch *partial)
 {
 	int rc;
 
+	end_direct(w);
+	if (w->direct.bytes) {
+		give_direct(w, partial);
+		return SP_READY;
+	}
 	if (!w->full && !w->table.groups)
 		return SP_END;
 	if (!w->full)

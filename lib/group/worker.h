@@ -32,6 +32,13 @@ static inline bool sp__group_is_null(const struct sp__group_input *in, uint32_t 
 		!memcmp(text->p, in->null_text, text->n));
 }
 
+/* How the values of a list go to partial records. */
+struct sp__group_values {
+	bool direct;	      /* not through the table */
+	uint64_t left;	      /* values until this is decided again */
+	uint64_t added, made; /* values that went to the table, and new ones of them */
+};
+
 struct sp__group_worker {
 	_Alignas(64) const struct sp__group_input *in;
 	struct sp__group_table table;
@@ -43,7 +50,10 @@ struct sp__group_worker {
 	struct sp__fields fields;
 	struct sp__bytes unquoted, key, by;
 	struct sp__keybuf encoded;
+	struct sp__group_values *lists;
 	struct sp__bytes out;	 /* partial records */
+	struct sp__bytes direct; /* ... of values that did not go through the table */
+	bool given;		 /* direct was returned, and is to be emptied */
 	uint32_t emitting;	 /* the next group of the full table; 0: none */
 	bool full;		 /* the table is to be emptied */
 	bool small;		 /* the table stays in the cache */

@@ -293,6 +293,21 @@ setup()
 	done
 }
 
+@test "values that come once do not go through the table, until they repeat" {
+	{ seq 1060000; yes 7 | head -n 500000; } >n
+	for threads in $(few 1 2); do
+		for memory in 2M 256M; do
+			run -0 "$xgroup" -S $memory --parallel=$threads --stats=r.json --agg 'median(1), distinct(1), mode(1)' n
+			[ "$output" = '280000.500000 1060000 7' ]
+		done
+	done
+	run -0 "$xgroup" --parallel=1 --stats=r.json --agg 'median(1), distinct(1), mode(1)' n
+	[ "$output" = '280000.500000 1060000 7' ]
+	# two lists, each without the table for 2^20 values
+	[ "$(value partials)" -gt 2097152 ]
+	[ "$(value partials)" -lt 2200000 ]
+}
+
 @test "a text that looks like records, so that cuts are wrong" {
 	{ printf 'k,v\na,1\nb,"'; yes 'no,number' | head -n 200000; printf '"\na,2\n'; } >odd
 	for threads in $(few 1 2 8); do
