@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include "group/values.h"
 
-#define TRIED UINT64_C(16384)	      /* values that go through the table before it is judged */
-#define DIRECT (UINT64_C(64) * TRIED) /* values that do not, before the table is tried again */
+#define DIRECT (64 * SP__GROUP_TRIED) /* values that do not, before the table is tried again */
 
 int sp__values_open(struct sp__group_worker *w)
 {
@@ -15,20 +14,15 @@ int sp__values_open(struct sp__group_worker *w)
 	if (!w->lists)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->nlists; i++)
-		w->lists[i].left = TRIED;
+		w->lists[i].left = SP__GROUP_TRIED;
 	return 0;
 }
 
-/*
- * Decides whether the next values of a list go through the table.  If n of N values, all equally
- * frequent, are taken, about n^2 / 2N of them were there before; so N follows from those.
- */
+/* Decides whether the next values of a list go through the table. */
 static void judge(struct sp__group_worker *w, struct sp__group_values *l)
 {
-	const uint64_t capacity = w->table.max_slots / 2, repeated = l->added - l->made;
-
-	l->direct = !l->direct && l->added * l->added / 2 > repeated * capacity;
-	l->left = l->direct ? DIRECT : TRIED;
+	l->direct = !l->direct && !sp__group_worker_pays(w, l->added, l->made);
+	l->left = l->direct ? DIRECT : SP__GROUP_TRIED;
 	l->added = l->made = 0;
 }
 

@@ -270,7 +270,9 @@ static int add_record(struct sp__group_worker *w, const struct sp__slice *record
 	if (is_full(w) || !sp__group_table_fits(&w->table, 1 + s->nlists, space))
 		return w->table.groups ? 1 : -ENOMEM;
 	key_bytes = w->key.bytes;
+	w->made -= w->table.groups;
 	at = sp__group_table_find(&w->table, w->key.data, key_bytes, 0);
+	w->made += w->table.groups;
 	if (s->grows && !sp__group_table_grows(&w->table, at, space))
 		return sp__group_table_is_new(&w->table, at) ? -ENOMEM : 1;
 	sp__group_add(s, &w->table.arena, at, w->values, w->second, position);
@@ -282,7 +284,8 @@ static int add_record(struct sp__group_worker *w, const struct sp__slice *record
 		if (w->values[i].text.p)
 			rc = sp__values_add(w, &s->arguments[i], &w->values[i], key_bytes,
 					    position);
-	w->added++;
+	if (++w->added == SP__GROUP_TRIED)
+		w->small |= !sp__group_worker_pays(w, w->added, w->made);
 	return rc;
 }
 
@@ -467,7 +470,7 @@ static int emit(struct sp__group_worker *w, struct sp_batch *partial)
 	if (rc || w->emitting)
 		return rc;
 	w->small = w->table.groups * PAYS > w->added;
-	w->added = 0;
+	w->added = w->made = 0;
 	w->fills++;
 	w->full = false;
 	sp__group_table_empty(&w->table);

@@ -57,12 +57,25 @@ struct sp__group_worker {
 	uint32_t emitting;	 /* the next group of the full table; 0: none */
 	bool full;		 /* the table is to be emptied */
 	bool small;		 /* the table stays in the cache */
-	uint64_t added;		 /* records since the table was empty */
+	uint64_t added, made;	 /* records, and groups of them, since the table was empty */
 	uint64_t records, bytes; /* taken; bytes are counted by the owner */
 	uint64_t skipped, filtered, partials, fills;
 	struct sp__expr_bad bad; /* a value that is not a number or a date */
 	const char *bad_of;	 /* in which aggregate or expression */
 };
+
+/* Records or values that go through the table before it is judged. */
+#define SP__GROUP_TRIED UINT64_C(16384)
+
+/*
+ * True if the table can hold the different ones of all records, of which `added` made `made` groups.
+ * If n of N equally frequent ones were added, about n^2 / 2N were there before; so N follows.
+ */
+static inline bool sp__group_worker_pays(const struct sp__group_worker *w, uint64_t added,
+					 uint64_t made)
+{
+	return added * added / 2 <= (added - made) * (w->table.max_slots / 2);
+}
 
 /* table_bytes: of the table; the rest needs less than SP__GROUP_WORKER_REST.  0 or -ENOMEM. */
 #define SP__GROUP_WORKER_REST ((size_t)1 << 20)
