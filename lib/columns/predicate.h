@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Predicates on records, three-valued as in SQL.
+ * Predicates on records: conditions of expr/expr.h on the columns of a schema, which have types.
  *
- *	or:		and {"or" and}			words in any case
- *	and:		not {"and" not}
- *	not:		"not" not | "(" or ")" | comparison
- *	comparison:	operand {= != <> < <= > >= ^= operand}	pairs, joined by "and"
- *			operand ["not"] in (literal, ...)
- *			operand is ["not"] null
- *	operand:	column | "column" | number | 'text'	quotes inside are doubled
+ * Columns and literals are compared by their types: numbers exactly with integers and decimals, and
+ * rounded to the type of a column of f32 or f64; nan and inf are numbers, NaN is greater than all
+ * others and equal to itself.  Columns of different types of numbers are compared exactly, and a
+ * date with a time as its midnight.
  *
- * A comparison with NULL is neither true nor false.  NaN is greater than all numbers, and equal to
- * itself.  Texts are compared byte by byte; a ^= 'b' is true if a begins with b.  Dates and times
- * are texts in the form of their columns.  Numbers are compared exactly with integers and decimals,
- * and are rounded to the type of a column of f32 or f64.  Columns of different types of numbers are
- * compared exactly, and a date with a time as its midnight.
+ * Operators and functions see what is printed of a value: numbers of expr/amount.h, and texts; a
+ * date or time is a text in the form of its column.  An empty text is a value.
  *
  * Thread rule: immutable once parsed; any number of threads select, each with its own scratch.
  */
@@ -43,12 +37,23 @@ unsigned sp__predicate_tests(const struct sp__predicate *w);
 /* Returns memory for one thread; NULL: none. */
 struct sp__predicate_scratch *sp__predicate_scratch_new(const struct sp__predicate *w);
 void sp__predicate_scratch_free(struct sp__predicate_scratch *s);
+
+/* Rows that a predicate chooses.  The caller sets at, and if needed ignored and err. */
+struct sp__chosen_rows {
+	uint32_t *at; /* offsets in the rows, ascending */
+	uint32_t n;
+	/* True if it does not matter whether a record is chosen; NULL: never. */
+	bool (*ignored)(const void *arg, uint64_t record);
+	const void *arg;
+	struct sp_errinfo *err;
+};
 /*
- * Writes the offsets of the rows for which the predicate is true to selected, ascending.  Returns
- * their number.
+ * Finds the rows for which the predicate is true.  Returns 0; SP_EFORMAT: a record that is not
+ * ignored has a value that is not what a function or operator needs; or -ENOMEM.
  */
-uint32_t sp__predicate_select(const struct sp__predicate *w, struct sp__predicate_scratch *s,
-			      const struct sp__rows *rows, uint32_t *selected);
+SP_MUST_CHECK int sp__predicate_select(const struct sp__predicate *w,
+				       struct sp__predicate_scratch *s, const struct sp__rows *rows,
+				       struct sp__chosen_rows *chosen);
 
 /*
  * True if the predicate is true for no record.  bounds: for each column the least and the greatest

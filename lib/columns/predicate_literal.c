@@ -213,18 +213,23 @@ static int compare_float(struct sp__predicate_step *s, const struct sp__value_ty
 	return rc && rc != -ERANGE ? SP_ESYNTAX : 0;
 }
 
-static bool word_matches(unsigned orders, bool prefix, const struct sp__slice *word,
+#define LIKE 0 /* instead of orders: the literal is a pattern */
+
+static bool word_matches(unsigned orders, const struct sp__slice *word,
 			 const struct sp__predicate_literal *l)
 {
-	if (prefix)
+	const struct sp__slice text = { l->text, l->bytes };
+
+	if (orders == LIKE)
+		return sp__expr_like(word, &text);
+	if (orders & SP__ORDER_PREFIX)
 		return word->n >= l->bytes && !memcmp(word->p, l->text, l->bytes);
 	return (sp__predicate_text_order(word->p, word->n, l->text, l->bytes) & orders) != 0;
 }
 
 /* Sets the truth of each code: whether its word matches one of n literals. */
 static int compare_words(struct sp__predicate_step *s, const struct sp__dictionary *d,
-			 unsigned orders, bool prefix, const struct sp__predicate_literal *l,
-			 size_t n)
+			 unsigned orders, const struct sp__predicate_literal *l, size_t n)
 {
 	s->kind = SP__STEP_WORD;
 	s->n = (size_t)d->n + 1;
@@ -236,28 +241,26 @@ static int compare_words(struct sp__predicate_step *s, const struct sp__dictiona
 		bool matches = false;
 
 		for (size_t i = 0; i < n && !matches; i++)
-			matches = word_matches(orders, prefix, &word, &l[i]);
+			matches = word_matches(orders, &word, &l[i]);
 		s->words[code] = matches ? SP__TRUE : SP__FALSE;
 	}
 	return 0;
 }
 
-static int compare_text(struct sp__predicate_step *s, unsigned orders, bool prefix,
-			const struct sp__predicate_literal *l)
+static int compare_text(struct sp__predicate_step *s, unsigned orders, const char *text, size_t n)
 {
 	s->kind = SP__STEP_TEXT;
 	s->orders = orders;
-	s->prefix = prefix;
-	s->text_bytes = l->bytes;
-	s->text = malloc(l->bytes + 1);
+	s->text_bytes = n;
+	s->text = malloc(n + 1);
 	if (!s->text)
 		return -ENOMEM;
-	memcpy(s->text, l->text, l->bytes);
+	memcpy(s->text, text, n);
 	return 0;
 }
 
 int sp__step_compare(struct sp__predicate_step *s, const struct sp__schema *schema, unsigned orders,
-		     bool prefix, const struct sp__predicate_literal *l, const char **reason)
+		     const struct sp__predicate_literal *l, const char **reason)
 {
 	const struct sp__column *c = &schema->columns[s->column];
 	const struct sp__value_type *t = &c->type;
@@ -266,19 +269,38 @@ int sp__step_compare(struct sp__predicate_step *s, const struct sp__schema *sche
 	*reason = texts_reason;
 	if (sp__type_is_text(t) && !l->quoted)
 		return SP_ESYNTAX;
-	*reason = "^= needs a column of texts";
-	if (prefix && !sp__type_is_text(t))
-		return SP_ESYNTAX;
 	if (t->kind == 'w')
-		return compare_words(s, &c->words, orders, prefix, l, 1);
+		return compare_words(s, &c->words, orders, l, 1);
 	if (sp__type_is_text(t))
-		return compare_text(s, orders, prefix, l);
+		return compare_text(s, orders, l->text, l->bytes);
 	if (t->kind == 'f')
 		return compare_float(s, t, orders, l, reason);
 	if (!to_number(t, l, &n, reason))
 		return SP_ESYNTAX;
 	set_range(s, t, orders, &n);
 	return 0;
+}
+
+int sp__step_like(struct sp__predicate_step *s, const struct sp__schema *schema,
+		  const struct sp__slice *pattern)
+{
+	const struct sp__column *c = &schema->columns[s->column];
+	const struct sp__predicate_literal l = { true, pattern->p, pattern->n, 0 };
+	size_t plain = 0; /* bytes before the first one with a meaning */
+	int rc;
+
+	if (c->type.kind == 'w')
+		return compare_words(s, &c->words, LIKE, &l, 1);
+	while (plain < l.bytes && !strchr("%_\\", l.text[plain]))
+		plain++;
+	/* An index and a search know the order of texts, and no pattern. */
+	if (plain == l.bytes)
+		return compare_text(s, SP__ORDER_EQUAL, l.text, plain);
+	if (plain + 1 == l.bytes && l.text[plain] == '%')
+		return compare_text(s, SP__ORDER_PREFIX, l.text, plain);
+	rc = compare_text(s, LIKE, l.text, l.bytes);
+	s->kind = SP__STEP_LIKE;
+	return rc;
 }
 
 static int by_signed(const void *a, const void *b)
@@ -306,14 +328,14 @@ int sp__step_in(struct sp__predicate_step *s, const struct sp__schema *schema,
 		for (*bad = 0; *bad < n; ++*bad)
 			if (!l[*bad].quoted)
 				return SP_ESYNTAX;
-		return compare_words(s, &c->words, SP__ORDER_EQUAL, false, l, n);
+		return compare_words(s, &c->words, SP__ORDER_EQUAL, l, n);
 	}
 	s->set = malloc(n * sizeof(*s->set));
 	for (size_t i = 0; s->set && !rc && i < n; i++) {
 		struct sp__predicate_step one = { .column = s->column };
 
 		*bad = i;
-		rc = sp__step_compare(&one, schema, SP__ORDER_EQUAL, false, &l[i], reason);
+		rc = sp__step_compare(&one, schema, SP__ORDER_EQUAL, &l[i], reason);
 		if (!rc && !one.empty)
 			s->set[s->n++] = one.low;
 	}

@@ -1,125 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Selects rows: runs the steps of a predicate over blocks of rows, and over the bounds of rows.
+ * Selects rows: runs the steps of a predicate over blocks of rows.
  *
  * Each step has a loop over the values of one column, so that the type is decided once per block.
  * Results of a block stay in the cache of the processor.
  */
 #include <math.h>
 #include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
 #include "columns/predicate_program.h"
 #include "rec/calendar.h"
 #include "rec/value.h"
 
-/*
- * Decides from bounds whether a predicate can be true for a record: each step gives the truths
- * that are possible; unknown ones are all possible.
- */
-
-#define ALL (SP__TRUE | SP__FALSE)
-#define MAX_KEPT 128 /* results; predicates that keep more exclude nothing */
-
-/* Returns a number that orders signed and unsigned ones. */
-static sp__int128 widen(const struct sp__value_type *t, uint64_t bits)
-{
-	return sp__predicate_unsigned(t) ? (sp__int128)bits : (sp__int128)(int64_t)bits;
-}
-
-static sp__int128 load_bound(const struct sp__value_type *t, const uint8_t *at)
-{
-	return widen(t, sp__predicate_load(t, at));
-}
-
-static unsigned range_truths(const struct sp__value_type *t, const struct sp__predicate_step *s,
-			     const uint8_t *bounds)
-{
-	const sp__int128 least = load_bound(t, bounds), greatest = load_bound(t, bounds + 8);
-	const sp__int128 low = widen(t, s->low), high = widen(t, s->high);
-	unsigned in = SP__TRUE, out = SP__FALSE, truths = 0;
-
-	if (s->negated) {
-		in = SP__FALSE;
-		out = SP__TRUE;
-	}
-	if (!s->empty && least <= high && greatest >= low)
-		truths |= in;
-	if (s->empty || least < low || greatest > high)
-		truths |= out;
-	return truths;
-}
-
-static unsigned set_truths(const struct sp__value_type *t, const struct sp__predicate_step *s,
-			   const uint8_t *bounds)
-{
-	const sp__int128 least = load_bound(t, bounds), greatest = load_bound(t, bounds + 8);
-
-	for (size_t i = 0; i < s->n; i++)
-		if (widen(t, s->set[i]) >= least && widen(t, s->set[i]) <= greatest)
-			return ALL;
-	return SP__FALSE;
-}
-
-static unsigned float_truths(const struct sp__value_type *t, const struct sp__predicate_step *s,
-			     const uint8_t *bounds)
-{
-	const unsigned least =
-		sp__predicate_float_order(sp__predicate_load_float(t, bounds), s->number);
-	const unsigned greatest =
-		sp__predicate_float_order(sp__predicate_load_float(t, bounds + 8), s->number);
-	unsigned orders = least | greatest;
-
-	if (least == SP__ORDER_LESS && greatest == SP__ORDER_MORE)
-		orders |= SP__ORDER_EQUAL;
-	return (orders & s->orders ? SP__TRUE : 0u) | (orders & ~s->orders ? SP__FALSE : 0u);
-}
-
-/* Returns the truths that a comparison can have. */
-static unsigned truths_of(const struct sp__predicate *w, const struct sp__predicate_step *s,
-			  const uint8_t *const *bounds)
-{
-	const struct sp__value_type *t = &w->schema->columns[s->column].type;
-	const uint8_t *b = bounds[s->column];
-
-	if (!b || s->kind == SP__STEP_NULL || s->kind == SP__STEP_PAIR)
-		return ALL;
-	if (sp__value_null(t, b))
-		return 0;
-	switch (s->kind) {
-	case SP__STEP_RANGE:
-		return range_truths(t, s, b);
-	case SP__STEP_SET:
-		return set_truths(t, s, b);
-	case SP__STEP_FLOAT:
-		return float_truths(t, s, b);
-	default:
-		return ALL;
-	}
-}
-
-bool sp__predicate_excludes(const struct sp__predicate *w, const uint8_t *const *bounds)
-{
-	unsigned kept[MAX_KEPT], n = 0;
-
-	if (w->depth > MAX_KEPT)
-		return false;
-	for (size_t k = 0; k < w->n; k++) {
-		const struct sp__predicate_step *s = &w->steps[k];
-		unsigned *a, b;
-
-		if (s->kind > SP__STEP_NOT) {
-			kept[n++] = truths_of(w, s, bounds);
-		} else if (s->kind == SP__STEP_NOT) {
-			kept[n - 1] = kept[n - 1] >> 1 | (kept[n - 1] & 1) << 1;
-		} else {
-			const unsigned bit = s->kind == SP__STEP_AND ? SP__TRUE : SP__FALSE;
-
-			b = kept[--n];
-			a = &kept[n - 1];
-			*a = (*a & b & bit) | ((*a | b) & (ALL ^ bit));
-		}
-	}
-	return !(kept[0] & SP__TRUE);
-}
+#define SHOWN 40 /* bytes of a value in a message */
 
 /*
  * Orders numbers of different types exactly: integers and decimals in 128 bits, and a float, which
@@ -200,20 +94,34 @@ static unsigned number_order(const struct sp__value_type *x, const uint8_t *a,
 #define BLOCK 1024u /* rows */
 
 struct sp__predicate_scratch {
-	uint8_t (*truths)[BLOCK]; /* results that are kept */
+	struct sp__predicate_values *values; /* NULL: no step is a tree */
+	uint8_t (*truths)[BLOCK];	     /* results that are kept */
 };
 
 struct sp__predicate_scratch *sp__predicate_scratch_new(const struct sp__predicate *w)
 {
 	struct sp__predicate_scratch *s = malloc(sizeof(*s) + (size_t)w->depth * BLOCK);
+	bool trees = false;
 
-	if (s)
-		s->truths = (void *)(s + 1);
+	if (!s)
+		return NULL;
+	*s = (struct sp__predicate_scratch){ .truths = (void *)(s + 1) };
+	for (size_t k = 0; k < w->n; k++)
+		trees |= w->steps[k].kind == SP__STEP_TREE;
+	if (!trees)
+		return s;
+	s->values = sp__predicate_values_new(w);
+	if (!s->values) {
+		free(s);
+		return NULL;
+	}
 	return s;
 }
 
 void sp__predicate_scratch_free(struct sp__predicate_scratch *s)
 {
+	if (s)
+		sp__predicate_values_free(s->values);
 	free(s);
 }
 
@@ -221,12 +129,10 @@ void sp__predicate_scratch_free(struct sp__predicate_scratch *s)
 struct block {
 	const struct sp__schema *schema;
 	const struct sp__rows *rows;
+	const struct sp__chosen_rows *chosen;
 	uint32_t first, n;
-	/*
-	 * Truths of the operand before, if the next operator is "and" or "or"; where they have the
-	 * value `decided`, the truth of the operand that is run has no effect.  NULL: none.
-	 */
-	const uint8_t *before;
+	/* Of the step that is run: where `before` has the value `decided`, it has no effect. */
+	const uint8_t *before; /* NULL: it has one everywhere */
 	uint8_t decided;
 };
 
@@ -427,7 +333,9 @@ static uint8_t text_truth(const struct sp__predicate_step *s, const struct sp__s
 {
 	if (!a->p || !b->p)
 		return 0;
-	if (s->prefix)
+	if (s->kind == SP__STEP_LIKE)
+		return sp__expr_like(a, b) ? SP__TRUE : SP__FALSE;
+	if (s->orders & SP__ORDER_PREFIX)
 		return a->n >= b->n && !memcmp(a->p, b->p, b->n) ? SP__TRUE : SP__FALSE;
 	return truth_of(s->orders, sp__predicate_text_order(a->p, a->n, b->p, b->n));
 }
@@ -503,6 +411,40 @@ static void run_pair(const struct block *b, const struct sp__predicate_step *s, 
 	}
 }
 
+/* True if the step has no effect for row i of the block. */
+static bool is_guarded(const struct sp__predicate_step *s, uint8_t (*truths)[BLOCK], uint32_t i)
+{
+	for (unsigned k = 0; k < s->nguards; k++)
+		if (truths[s->guards[k].kept][i] == s->guards[k].truth)
+			return true;
+	return false;
+}
+
+static int run_tree(const struct sp__predicate *w, struct sp__predicate_scratch *scratch,
+		    const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
+{
+	const struct sp__chosen_rows *c = b->chosen;
+	struct sp__expr_bad bad;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const uint64_t record = b->rows->first + b->first + i;
+		int rc;
+
+		truth[i] = 0;
+		if (is_guarded(s, scratch->truths, i) || (c->ignored && c->ignored(c->arg, record)))
+			continue;
+		rc = sp__step_tree_truth(w, s, scratch->values, b->rows, b->first + i, &truth[i],
+					 &bad);
+		if (rc == SP_EFORMAT)
+			return sp__errf(c->err, rc, "where", NULL, -1,
+					"record %llu: '%.*s' is not %s", (unsigned long long)record,
+					(int)sp__min(bad.text.n, SHOWN), bad.text.p, bad.wanted);
+		if (rc)
+			return sp__err(c->err, rc, "where", NULL, -1);
+	}
+	return 0;
+}
+
 static void run_leaf(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
 {
 	switch (s->kind) {
@@ -513,6 +455,7 @@ static void run_leaf(const struct block *b, const struct sp__predicate_step *s, 
 	case SP__STEP_FLOAT:
 		return run_float(b, s, truth);
 	case SP__STEP_TEXT:
+	case SP__STEP_LIKE:
 		return run_text(b, s, truth);
 	case SP__STEP_WORD:
 		return run_word(b, s, truth);
@@ -523,60 +466,61 @@ static void run_leaf(const struct block *b, const struct sp__predicate_step *s, 
 	}
 }
 
-/* Notes the truths that make a step without effect for a row, if `next`, the next step, does. */
-static void note_decided(struct block *b, const struct sp__predicate_step *next, bool has_next,
-			 uint8_t (*top)[BLOCK], uint8_t (*truths)[BLOCK])
+/* Combines two results; bit: the truth that both must have for the result to have it. */
+static void combine(uint8_t *a, const uint8_t *b, uint32_t n, uint8_t bit)
 {
-	b->before = NULL;
-	if (!has_next || top == truths || next->kind > SP__STEP_OR)
-		return;
-	b->before = top[-1];
-	b->decided = next->kind == SP__STEP_AND ? SP__FALSE : SP__TRUE;
+	for (uint32_t i = 0; i < n; i++)
+		a[i] = (uint8_t)((a[i] & b[i] & bit) | ((a[i] | b[i]) & (bit ^ 3)));
 }
 
 /* Runs all steps; the result is scratch->truths[0]. */
-static void run(const struct sp__predicate *w, struct sp__predicate_scratch *scratch,
-		struct block *b)
+static int run(const struct sp__predicate *w, struct sp__predicate_scratch *scratch,
+	       struct block *b)
 {
 	uint8_t(*top)[BLOCK] = scratch->truths;
+	int rc = 0;
 
-	for (size_t k = 0; k < w->n; k++) {
+	for (size_t k = 0; !rc && k < w->n; k++) {
 		const struct sp__predicate_step *s = &w->steps[k];
 
-		if (s->kind > SP__STEP_NOT) {
-			note_decided(b, s + 1, k + 1 < w->n, top, scratch->truths);
+		if (s->kind == SP__STEP_TREE) {
+			rc = run_tree(w, scratch, b, s, *top++);
+		} else if (s->kind > SP__STEP_NOT) {
+			b->before = s->nguards ? scratch->truths[s->guards->kept] : NULL;
+			b->decided = s->nguards ? s->guards->truth : 0;
 			run_leaf(b, s, *top++);
 		} else if (s->kind == SP__STEP_NOT) {
 			for (uint32_t i = 0; i < b->n; i++)
 				top[-1][i] = (uint8_t)(top[-1][i] >> 1 | (top[-1][i] & 1) << 1);
 		} else {
-			const uint8_t bit = s->kind == SP__STEP_AND ? SP__TRUE : SP__FALSE;
-
 			top--;
-			for (uint32_t i = 0; i < b->n; i++)
-				top[-1][i] = (uint8_t)((top[-1][i] & top[0][i] & bit) |
-						       ((top[-1][i] | top[0][i]) & (bit ^ 3)));
+			combine(top[-1], top[0], b->n,
+				s->kind == SP__STEP_AND ? SP__TRUE : SP__FALSE);
 		}
 	}
+	return rc;
 }
 
-uint32_t sp__predicate_select(const struct sp__predicate *w, struct sp__predicate_scratch *s,
-			      const struct sp__rows *rows, uint32_t *selected)
+int sp__predicate_select(const struct sp__predicate *w, struct sp__predicate_scratch *s,
+			 const struct sp__rows *rows, struct sp__chosen_rows *chosen)
 {
 	uint32_t n = 0;
+	int rc = 0;
 
-	for (uint32_t first = 0; first < rows->n; first += BLOCK) {
+	for (uint32_t first = 0; !rc && first < rows->n; first += BLOCK) {
 		const uint32_t left = rows->n - first;
 		struct block b = { .schema = w->schema,
 				   .rows = rows,
+				   .chosen = chosen,
 				   .first = first,
 				   .n = left < BLOCK ? left : BLOCK };
 
-		run(w, s, &b);
-		for (uint32_t i = 0; i < b.n; i++) {
-			selected[n] = first + i;
+		rc = run(w, s, &b);
+		for (uint32_t i = 0; !rc && i < b.n; i++) {
+			chosen->at[n] = first + i;
 			n += s->truths[0][i] & SP__TRUE;
 		}
 	}
-	return n;
+	chosen->n = n;
+	return rc;
 }

@@ -46,7 +46,7 @@ static int no_empty_text(const struct sp__expr_parser *p, uint32_t i)
 {
 	const struct sp__expr_node *n = sp__expr_node(p, i);
 
-	return sp__expr_is_text(n) && !n->literal.text.n
+	return sp__expr_is_text(n) && n->literal.kind == SP__EXPR_NULL
 		       ? sp__token_fail_at(&p->t, n->at,
 					   "an empty text is no value: write 'is null'")
 		       : 0;
@@ -286,6 +286,8 @@ int sp__expr_parse(struct sp__expr **e, const char **text, const struct sp__expr
 
 	*e = p.e = calloc(1, sizeof(*p.e));
 	p.t.word = malloc(strlen(*text) + 1);
+	if (p.e)
+		p.e->typed = names->typed;
 	rc = p.e && p.t.word ? sp__token_next(&p.t) : sp__expr_no_memory(&p);
 	if (!rc)
 		rc = take_or(&p, &p.e->root);

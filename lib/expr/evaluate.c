@@ -61,8 +61,10 @@ static void set_column(const struct sp__expr_run *r, const struct sp__slice *tex
 		       struct sp__expr_value *v)
 {
 	const struct sp__expr_record *record = r->record;
-	const bool null = !text->n || (record->null_text && text->n == record->null_bytes &&
-				       !memcmp(text->p, record->null_text, text->n));
+	const bool null =
+		r->expr->typed ? !text->p
+			       : !text->n || (record->null_text && text->n == record->null_bytes &&
+					      !memcmp(text->p, record->null_text, text->n));
 
 	v->kind = null ? SP__EXPR_NULL : SP__EXPR_TEXT;
 	v->text = *text;
@@ -371,8 +373,10 @@ int sp__node_value(struct sp__expr_run *r, uint32_t node, struct sp__expr_value 
 	case SP__NODE_CALL:
 		rc = n->function->call(r, n, v);
 	}
-	if (!rc && v->kind == SP__EXPR_TEXT && !v->text.n)
-		v->kind = SP__EXPR_NULL;
+	if (!rc && v->kind == SP__EXPR_TEXT && !v->text.n) {
+		v->kind = r->expr->typed ? SP__EXPR_TEXT : SP__EXPR_NULL;
+		v->text.p = "";
+	}
 	return rc;
 }
 

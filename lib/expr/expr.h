@@ -46,6 +46,12 @@ struct sp__expr_names {
 	/* True if a text that looks like a call, such as "sum(x)", is a name.  NULL: never. */
 	bool (*is_name)(void *arg, const char *text, size_t bytes);
 	void *arg;
+	/*
+	 * Columns have types, which the caller checks (columns/predicate.h).  An empty text is a
+	 * value, and a column without a value has NULL as its text.  The caller checks literals
+	 * that are not numbers.
+	 */
+	bool typed;
 };
 
 /*

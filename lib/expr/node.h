@@ -48,12 +48,13 @@ struct sp__expr_node {
 	uint32_t column;
 	char sign; /* ARITHMETIC */
 	struct sp__expr_value literal;
-	char *text;	/* LITERAL, COMPARE; owned */
+	char *text;	/* COMPARE: orders; LITERAL: the text, or "-" and the number; owned */
 	unsigned depth; /* 0: no operands */
 	const struct sp__expr_function *function;
 };
 
 struct sp__expr {
+	bool typed; /* sp__expr_names.typed */
 	struct sp__expr_node *nodes;
 	size_t nnodes, capacity;
 	uint32_t *operands;

@@ -11,7 +11,7 @@
 #include "base/minmax.h"
 #include "expr/parser.h"
 
-#define MAX_OPERANDS 1000
+#define MAX_OPERANDS 100000
 #define SHOWN 40 /* bytes of the user's text in a message */
 
 int sp__expr_no_memory(const struct sp__expr_parser *p)
@@ -68,8 +68,9 @@ int sp__expr_add(struct sp__expr_parser *p, const struct sp__expr_node *n, const
 int sp__expr_append(struct sp__expr_parser *p, struct sp__expr_list *list, uint32_t value)
 {
 	if (list->n == MAX_OPERANDS)
-		return sp__token_fail(&p->t, "at most 1000 values or conditions are possible here: "
-					     "divide them by 'or' and parentheses");
+		return sp__token_fail(&p->t,
+				      "at most 100000 values or conditions are possible here: "
+				      "divide them by 'or' and parentheses");
 	if (!SP__ARRAY_GROW(list->args, list->capacity, list->n + 1))
 		return sp__expr_no_memory(p);
 	list->args[list->n++] = value;
@@ -135,22 +136,25 @@ static int take_literal(struct sp__expr_parser *p, uint32_t *made)
 				   .type = SP__TYPE_NUMBER,
 				   .literal = { .kind = SP__EXPR_NUMBER },
 				   .at = (size_t)(p->t.token - p->t.begin) };
+	const bool number = p->t.kind == SP__TOKEN_NUMBER;
+	const size_t bytes = number ? p->t.bytes : p->t.word_bytes;
 	int rc;
 
-	if (p->t.kind == SP__TOKEN_NUMBER) {
-		if (!sp__amount_parse(p->t.token, p->t.bytes, &n.literal.number))
+	if (number && !sp__amount_parse(p->t.token, bytes, &n.literal.number)) {
+		n.literal.kind = SP__EXPR_NULL;
+		if (!p->e->typed)
 			return sp__token_fail(&p->t,
 					      "no number, and no name without double quotes,");
-	} else {
+	}
+	n.text = malloc(bytes + 2);
+	if (!n.text)
+		return sp__expr_no_memory(p);
+	*n.text = '-';
+	memcpy(n.text + number, number ? p->t.token : p->t.word, bytes);
+	n.literal.text = (struct sp__slice){ n.text + number, bytes };
+	if (!number) {
 		n.type = SP__TYPE_TEXT;
-		n.literal.kind = SP__EXPR_TEXT;
-		n.text = malloc(p->t.word_bytes + 1);
-		if (!n.text)
-			return sp__expr_no_memory(p);
-		memcpy(n.text, p->t.word, p->t.word_bytes);
-		n.literal.text = (struct sp__slice){ n.text, p->t.word_bytes };
-		if (!p->t.word_bytes)
-			n.literal.kind = SP__EXPR_NULL;
+		n.literal.kind = bytes || p->e->typed ? SP__EXPR_TEXT : SP__EXPR_NULL;
 	}
 	rc = sp__expr_add(p, &n, NULL, 0, made);
 	return rc ? rc : sp__token_next(&p->t);

@@ -64,7 +64,7 @@ static int take_quoted(struct sp__tokens *t)
 	return bytes ? 0 : sp__token_fail(t, "a quote is not closed");
 }
 
-/* Returns the length of a date at the text: 2024-05-31; or 0. */
+/* Returns the length of a date at the text: 2024-05-31, 2024-05-31T12:30:00; or 0. */
 static size_t date_bytes(const char *text)
 {
 	static const char form[] = "0000-00-00";
@@ -72,6 +72,11 @@ static size_t date_bytes(const char *text)
 
 	while (form[n] && (form[n] == '-' ? text[n] == '-' : is_digit(text[n])))
 		n++;
+	if (!form[n] && text[n] == 'T' && is_digit(text[n + 1])) {
+		n += 1 + strspn(text + n + 1, "0123456789:.");
+		n += text[n] == 'Z';
+		return continues(text[n]) ? 0 : n;
+	}
 	return form[n] || continues(text[n]) ? 0 : n;
 }
 

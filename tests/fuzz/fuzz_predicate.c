@@ -45,7 +45,9 @@ static void count(const struct sp__schema *s, const char *text, unsigned *passed
 	struct sp__vector vectors[COLUMNS];
 	struct sp__rows rows = { 0, RECORDS, vectors };
 	uint32_t selected[RECORDS], n;
+	struct sp__chosen_rows chosen = { .at = selected, .err = &err };
 	struct sp__predicate *w;
+	int selecting;
 
 	for (uint32_t c = 0; c < COLUMNS; c++)
 		vectors[c] = (struct sp__vector){ values[c], 8, "texts", 0 };
@@ -61,7 +63,9 @@ static void count(const struct sp__schema *s, const char *text, unsigned *passed
 		return;
 	scratch = sp__predicate_scratch_new(w);
 	require(scratch != NULL);
-	n = sp__predicate_select(w, scratch, &rows, selected);
+	selecting = sp__predicate_select(w, scratch, &rows, &chosen);
+	require(!selecting || (selecting == SP_EFORMAT && err.text[0]));
+	n = selecting ? 0 : chosen.n;
 	sp__predicate_scratch_free(scratch);
 	require(n <= RECORDS);
 	for (uint32_t i = 0; i < n; i++)

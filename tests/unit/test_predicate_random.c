@@ -259,10 +259,13 @@ static bool same(const struct node *x, const struct sp__predicate *w)
 	struct sp__rows rows = rows_from(first, n, v);
 	struct sp__bounds bounds[COLUMNS];
 	const uint8_t *at[COLUMNS];
-	uint32_t found = 0;
+	struct sp__chosen_rows chosen = { .at = selected };
+	uint32_t found = 0, got;
 	struct sp__predicate_scratch *scratch = sp__predicate_scratch_new(w);
-	uint32_t got = scratch ? sp__predicate_select(w, scratch, &rows, selected) : 0;
 
+	if (!scratch || sp__predicate_select(w, scratch, &rows, &chosen))
+		abort();
+	got = chosen.n;
 	sp__predicate_scratch_free(scratch);
 	for (uint32_t i = 0; i < n; i++) {
 		if (value_of(x, first + i) != TRUE)

@@ -8,8 +8,7 @@
  * quotes.
  *
  * A layout divides the columns into column groups, whose columns share cells.  With one column
- * group a full record is in one cell; with one for each column a scan reads the cells of its
- * columns only.
+ * group a full record is in one cell; with one for each column a scan reads only its columns.
  *
  * Locking: a table open for writing is locked exclusively; each read holds a shared lock and so
  * sees no partial change.
@@ -431,10 +430,10 @@ SP_API SP_MUST_CHECK int sp_table_schema_text(const char *const *inputs, size_t 
 /*
  * Gives the records of a query to a sink, in the order of their numbers.
  * stats: may be NULL.
- * Returns 0; the code of the sink; SP_ESYNTAX if a text of the query is wrong; SP_EUNSUP if a
- * column of texts has no fixed length, or the predicate is not a range of values of one
- * column for SP_TABLE_BY_INDEX; SP_ECORRUPT if a cell is damaged; SP_ESTATE if another program is
- * changing the table; an error of the index, as of sp_table_get(); or -errno.
+ * Returns 0; the code of the sink; SP_ESYNTAX if a text of the query is wrong; SP_EFORMAT if the
+ * predicate cannot take a value; SP_EUNSUP if a column of texts has no fixed length, or the
+ * predicate is not a range of values of one column for SP_TABLE_BY_INDEX; SP_ECORRUPT if a cell is
+ * damaged; SP_ESTATE if another program is changing it; an error as of sp_table_get(); or -errno.
  */
 SP_API SP_MUST_CHECK int sp_table_scan(struct sp_table *table, const struct sp_table_query *query,
 				       sp_table_sink sink, void *arg, struct sp_table_stats *stats,
@@ -520,8 +519,9 @@ struct sp_table_choice {
  * stats: may be NULL.
  * After an error the table must be closed, except after SP_ESYNTAX.
  * Returns 0; the code of a callback; SP_ESYNTAX if a key, a predicate, a column or a value is
- * wrong; -ENOSPC if a dictionary or the device is full; SP_EBUDGET; SP_ECORRUPT if a cell is
- * damaged; SP_ESTATE; an error of the index, as of sp_table_get(); or -errno.
+ * wrong; SP_EFORMAT if the predicate cannot take a value; -ENOSPC if a dictionary or the device is
+ * full; SP_EBUDGET; SP_ECORRUPT if a cell is damaged; SP_ESTATE; an error of the index, as of
+ * sp_table_get(); or -errno.
  */
 SP_API SP_MUST_CHECK int sp_table_update(struct sp_table *table,
 					 const struct sp_table_choice *choice,

@@ -273,9 +273,9 @@ static bool excluded(const void *choose, struct sp__tablefile *f, uint8_t *row)
 				    sp__directory_entry(f, row, c->choice->column));
 }
 
-/* Adds the records of rows whose value is a key.  True: there is no memory. */
-static bool select_keys(const struct choose *c, struct sp__window_slot *s,
-			const struct sp__rows *rows)
+/* Adds the records of rows whose value is a key.  Returns 0 or -ENOMEM. */
+static int select_keys(const struct choose *c, struct sp__window_slot *s,
+		       const struct sp__rows *rows)
 {
 	const struct sp__vector *v = &rows->vectors[c->choice->column];
 	struct chosen *own = s->own;
@@ -286,40 +286,43 @@ static bool select_keys(const struct choose *c, struct sp__window_slot *s,
 		if (key == SP__NO_KEY)
 			continue;
 		if (!SP__ARRAY_GROW(own->records, own->capacity, s->matched + 1))
-			return true;
+			return -ENOMEM;
 		own->records[s->matched++] = (struct record){ rows->first + i, key };
 	}
-	return false;
+	return 0;
 }
 
-/* Adds the records of rows for which the predicate is true.  True: there is no memory. */
-static bool select_rows(struct choose *c, struct sp__window_slot *s, const struct sp__rows *rows)
+/* Adds the records of rows for which the predicate is true.  Errors: of sp__choice_select(). */
+static int select_rows(struct choose *c, struct sp__window_slot *s, const struct sp__rows *rows)
 {
 	struct sp__choice_slot *d = &c->rows.slots[s - c->ring.slots];
 	struct chosen *own = s->own;
 	uint32_t n;
+	int rc;
 
 	if (c->choice->keys)
 		return select_keys(c, s, rows);
-	n = sp__choice_select(&c->rows, d, rows);
+	rc = sp__choice_select(&c->rows, d, rows, &n, &s->err);
+	if (rc)
+		return rc;
 	if (n && !SP__ARRAY_GROW(own->records, own->capacity, s->matched + n))
-		return true;
+		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		own->records[s->matched++] =
 			(struct record){ rows->first + d->selected[i], SP__NO_KEY };
-	return false;
+	return 0;
 }
 
 static int work(void *choose, struct sp__window_slot *s)
 {
 	struct sp__rows rows;
+	int rc = 0;
 
-	while (sp__window_next(&s->window, &rows)) {
+	while (!rc && sp__window_next(&s->window, &rows)) {
 		s->records += rows.n;
-		if (select_rows(choose, s, &rows))
-			return sp__err(&s->err, -ENOMEM, "allocate", NULL, -1);
+		rc = select_rows(choose, s, &rows);
 	}
-	return 0;
+	return rc ? sp__err(&s->err, rc, "allocate", NULL, -1) : 0;
 }
 
 static int give(void *choose, struct sp__window_slot *s)

@@ -286,7 +286,8 @@ static int narrow_step(struct sp__keyrange *r, const struct sp__column *c,
 	case SP__STEP_FLOAT:
 		return narrow_floats(r, c, s);
 	case SP__STEP_TEXT:
-		return s->prefix ? narrow_prefix(r, text) : narrow(r, text, s->orders);
+		return s->orders & SP__ORDER_PREFIX ? narrow_prefix(r, text)
+						    : narrow(r, text, s->orders);
 	case SP__STEP_WORD:
 		return narrow_words(r, c, s);
 	default:

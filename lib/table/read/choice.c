@@ -315,31 +315,43 @@ int sp__choice_fill(void *unused, struct sp__window_slot *s)
 	return deleted ? deleted : rc;
 }
 
+static bool is_deleted(const void *slot, uint64_t record)
+{
+	const struct sp__choice_slot *d = slot;
+	const uint64_t bit = record - d->first;
+
+	return d->bits[bit / 8] >> bit % 8 & 1;
+}
+
 /* Keeps those of n selected records that are not deleted.  Returns their number. */
 static uint32_t drop_deleted(struct sp__choice_slot *d, const struct sp__rows *rows, uint32_t n)
 {
 	uint32_t left = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t bit = rows->first + d->selected[i] - d->first;
-
-		if (!(d->bits[bit / 8] >> bit % 8 & 1))
+	for (uint32_t i = 0; i < n; i++)
+		if (!is_deleted(d, rows->first + d->selected[i]))
 			d->selected[left++] = d->selected[i];
-	}
 	return left;
 }
 
-uint32_t sp__choice_select(const struct sp__record_choice *c, struct sp__choice_slot *d,
-			   const struct sp__rows *rows)
+int sp__choice_select(const struct sp__record_choice *c, struct sp__choice_slot *d,
+		      const struct sp__rows *rows, uint32_t *n, struct sp_errinfo *err)
 {
-	uint32_t n = rows->n;
+	struct sp__chosen_rows chosen = { .at = d->selected,
+					  .n = rows->n,
+					  .ignored = d->bits ? is_deleted : NULL,
+					  .arg = d,
+					  .err = err };
+	int rc = 0;
 
+	*n = rows->n;
 	if (!d->selected)
-		return n;
+		return 0;
 	if (d->scratch)
-		n = sp__predicate_select(c->where, d->scratch, rows, d->selected);
+		rc = sp__predicate_select(c->where, d->scratch, rows, &chosen);
 	else
-		for (uint32_t i = 0; i < n; i++)
+		for (uint32_t i = 0; i < rows->n; i++)
 			d->selected[i] = i;
-	return d->bits ? drop_deleted(d, rows, n) : n;
+	*n = d->bits ? drop_deleted(d, rows, chosen.n) : chosen.n;
+	return rc;
 }

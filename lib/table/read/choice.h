@@ -52,9 +52,13 @@ SP_MUST_CHECK int sp__choice_fill(void *unused, struct sp__window_slot *s);
 /* Charges the evaluation of so many records. */
 void sp__choice_charge(const struct sp__record_choice *c, const struct sp__tablefile *f,
 		       uint64_t records);
-/* Sets d->selected to the chosen records of rows.  Returns their number. */
-uint32_t sp__choice_select(const struct sp__record_choice *c, struct sp__choice_slot *d,
-			   const struct sp__rows *rows);
+/*
+ * Sets d->selected to the chosen records of rows, *n of them.  Returns 0; SP_EFORMAT: a value is
+ * not what the predicate needs; or -ENOMEM, recorded in err.
+ */
+SP_MUST_CHECK int sp__choice_select(const struct sp__record_choice *c, struct sp__choice_slot *d,
+				    const struct sp__rows *rows, uint32_t *n,
+				    struct sp_errinfo *err);
 
 /*
  * Charges the joins that make records of columns which are stored apart, on a simulated machine.

@@ -34,9 +34,12 @@ static int add_numbers(const struct sp__hits *h, struct sp__window_slot *s,
 		       const struct sp__rows *rows)
 {
 	struct sp__choice_slot *d = s->own;
-	uint32_t n = sp__choice_select(&h->choice, d, rows);
 	uint64_t *to;
+	uint32_t n;
+	int rc = sp__choice_select(&h->choice, d, rows, &n, &s->err);
 
+	if (rc)
+		return rc;
 	if (sp__bytes_reserve(&s->out, s->out.bytes + n * sizeof(*to), &h->ring.file->env.budget))
 		return sp__err(&s->err, -ENOMEM, "scan", h->ring.file->path, -1);
 	to = (uint64_t *)(void *)(s->out.data + s->out.bytes);
@@ -280,8 +283,11 @@ static int print(struct sp__rowscan *c, struct sp__window_slot *s, uint64_t limi
 		c->opts->user->begin(c->opts->user->arg, s);
 	sp__window_rewind(w);
 	while (!rc && s->matched < limit && sp__window_next(w, &rows)) {
-		uint32_t n = sp__choice_select(&c->choice, d, &rows);
+		uint32_t n;
 
+		rc = sp__choice_select(&c->choice, d, &rows, &n, &s->err);
+		if (rc)
+			break;
 		n = (uint32_t)sp__min(n, limit - s->matched);
 		rc = put_rows(c, s, &rows, n);
 		s->matched += n;
