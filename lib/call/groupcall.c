@@ -13,13 +13,16 @@
 struct sp_call_group {
 	struct sp_call base; /* arguments, directories, and the format as an order */
 	struct sp_group_opts opts;
-	const char **keys, **by;
+	const char **keys, **by, **percent, **cumulative;
 };
 
 static const struct sp__option names[] = {
 	{ "key", 'k', SP__OPT_ARG },
 	{ "agg", 'a', SP__OPT_ARG },
 	{ "largest", SP__OPT_LARGEST, SP__OPT_ARG },
+	{ "pivot", SP__OPT_PIVOT, SP__OPT_ARG },
+	{ "percent", SP__OPT_PERCENT, SP__OPT_MAYBE },
+	{ "cumulative", SP__OPT_CUMULATIVE, SP__OPT_MAYBE },
 	{ "having", SP__OPT_HAVING, SP__OPT_ARG },
 	{ "order", SP__OPT_ORDER, SP__OPT_ARG },
 	{ "format", SP__OPT_FORMAT, SP__OPT_ARG },
@@ -52,6 +55,15 @@ static int add_key(struct sp_call_group *g, const char *text, struct sp_errinfo 
 	return 0;
 }
 
+/* Adds a column that depends on other rows; arg NULL: of the first count or sum. */
+static int add_running(const char ***list, size_t *n, const char *arg, struct sp_errinfo *err)
+{
+	if (!SP__ARRAY_GROW_BY_ONE(*list, *n))
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	(*list)[(*n)++] = arg ? arg : "";
+	return 0;
+}
+
 static int set_format(struct sp_group_opts *o, const char *text, struct sp_errinfo *err)
 {
 	int json;
@@ -67,6 +79,7 @@ static int set_text(struct sp_group_opts *o, int code, const char *arg, struct s
 	const char **to = code == 'a'		   ? &o->aggregates
 			  : code == SP__OPT_HAVING ? &o->having
 			  : code == SP__OPT_ORDER  ? &o->order
+			  : code == SP__OPT_PIVOT  ? &o->pivot
 			  : code == SP__OPT_WHERE  ? &o->where
 			  : code == SP__OPT_NULL   ? &o->null_text
 						   : NULL;
@@ -82,12 +95,22 @@ static int set_text(struct sp_group_opts *o, int code, const char *arg, struct s
 /* Sets an option of formats and rows.  Returns 1: another option. */
 static int set(struct sp_call_group *g, int code, const char *arg, struct sp_errinfo *err)
 {
+	int rc;
+
 	switch (code) {
 	case SP__OPT_LARGEST:
 		return sp__option_number(&g->opts.largest, arg, 1, err);
 	case SP__OPT_LIMIT:
 		g->opts.limited = true;
 		return sp__option_number(&g->opts.top, arg, 0, err);
+	case SP__OPT_PERCENT:
+		rc = add_running(&g->percent, &g->opts.npercent, arg, err);
+		g->opts.percent = g->percent;
+		return rc;
+	case SP__OPT_CUMULATIVE:
+		rc = add_running(&g->cumulative, &g->opts.ncumulative, arg, err);
+		g->opts.cumulative = g->cumulative;
+		return rc;
 	case SP__OPT_FORMAT:
 		return set_format(&g->opts, arg, err);
 	case SP__OPT_HEADER:
@@ -167,6 +190,8 @@ void sp_call_group_free(struct sp_call_group *call)
 		return;
 	free(call->keys);
 	free(call->by);
+	free(call->percent);
+	free(call->cumulative);
 	sp_order_release(&call->base.order);
 	sp__call_release(&call->base);
 	free(call);

@@ -195,10 +195,9 @@ static int run(struct sp__group_job *j)
 	if (rc)
 		return rc;
 	if (j->io->step && is_whole(j->opts))
-		return sp__invalid(
-			j->err, NULL,
-			"a grouping in two steps has the order of the keys, and no file for "
-			"each group, pivot, percentage or running total");
+		return sp__invalid(j->err, NULL,
+				   "rows of two steps have the order of the keys, and there is no "
+				   "file for each group, pivot, percentage or running total");
 	if (j->opts->format.kind == SP_REC_FIXED)
 		return sp__errf(j->err, SP_EUNSUP, "plan", NULL, -1,
 				"records of a fixed length have no fields to group by");

@@ -297,7 +297,7 @@ static int write_none(struct sp__group_results *r, uint32_t number)
 {
 	const uint32_t aggregate = (number - r->pivot->nkeys) % r->pivot->naggregates;
 	const enum sp__group_function f = r->spec->aggregates[aggregate].function;
-	const bool zero = f == SP__GROUP_COUNT || f == SP__GROUP_DISTINCT;
+	const bool zero = f == SP__GROUP_COUNT || f == SP__GROUP_DISTINCT || f == SP__GROUP_BIN;
 
 	return sp__group_field_put(r, number, "0", zero, zero);
 }

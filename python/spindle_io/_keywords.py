@@ -84,6 +84,9 @@ class GroupKeywords(FileKeywords, total=False):
     largest: int | None  #: instead of agg: the first records of each group, in the order of by
     by: Columns | None
     format: str | None  #: text or json
+    pivot: str | int | None  #: a key: a column of the result for each of its values
+    percent: bool | Strings | None  #: columns: shares of the total; True: of the first count or sum
+    cumulative: bool | Strings | None  #: columns: running totals
     limit: int | None
     header: bool | None
     null: str | None  #: text of a field without a value
@@ -169,6 +172,9 @@ def group_words(keywords: dict[str, Any]) -> list[str]:
         words += [f"--largest={given.pop('largest')}", *(f"--key={key}" for key in by)]
     elif by:
         raise ValueError("by is the order of records within groups: it needs largest")
+    for name in "percent", "cumulative":
+        columns = given.pop(name, ())
+        words += [f"--{name}"] if columns is True else [f"--{name}={c}" for c in _list(columns)]
     if "agg" in given:
         given["agg"] = ", ".join(_list(given["agg"]))
     return words + options(**{_GROUP_NAMES.get(k, k): v for k, v in given.items()})
