@@ -47,6 +47,17 @@ __attribute__((format(printf, 4, 5), unused)) static bool tap__ok(bool cond, con
 /* A check; the name is a sentence (a printf format). */
 #define ok(cond, ...) tap__ok((cond), __FILE__, __LINE__, __VA_ARGS__)
 
+/*
+ * N repetitions with random values; under ThreadSanitizer a third of them, as threads share the
+ * same in each.
+ */
+#ifdef __SANITIZE_THREAD__
+#define TAP_STEP 3
+#else
+#define TAP_STEP 1
+#endif
+#define tap_times(n) ((n) / TAP_STEP)
+
 /* A check that cannot be made here, and the reason. */
 __attribute__((unused)) static void skip(const char *name, const char *reason)
 {

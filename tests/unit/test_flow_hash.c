@@ -129,7 +129,7 @@ static void check_kinds(void)
 							     SP_JOIN_NESTED, SP_JOIN_SHJ };
 	int wrong = 0, cases = 0;
 
-	for (; cases < 36; cases++) {
+	for (; cases < tap_times(36); cases++) {
 		struct sp_join_opts o = join_opts(algorithms[cases % 4]);
 		const int kind = cases / 3 % 4;
 

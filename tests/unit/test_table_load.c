@@ -209,7 +209,7 @@ static void check_random(void)
 	struct sp__bytes text = { 0 }, out = { 0 };
 	struct sp_errinfo err;
 
-	for (unsigned i = 0; i < 60; i++) {
+	for (unsigned i = 0; i < tap_times(60); i++) {
 		uint64_t memory = below(2) ? 4 << 20 : 64 << 20, hash;
 		struct sp_table_stats stats = { 0 };
 		struct form f;
@@ -237,8 +237,8 @@ static void check_random(void)
 				load(&f, threads, memory, &stats, &err) || hash_of(table) != hash;
 	}
 	ok(!wrong, "random texts come back byte for byte");
-	ok(inexact < 10 && refused < 20, "%u of 60 are not exact, %u do not fit a cell", inexact,
-	   refused);
+	ok(inexact < 10 && refused < 20, "%u of %d are not exact, %u do not fit a cell", inexact,
+	   tap_times(60), refused);
 	ok(!different, "2 and 5 threads make the same table as one");
 	sp__bytes_release(&text, NULL);
 	sp__bytes_release(&out, NULL);

@@ -131,7 +131,7 @@ static unsigned fail_each(struct table *t, enum way way, const struct sp__table_
 		return 0;
 	nwant = output_n;
 	memcpy(want, output_bytes, nwant);
-	for (fail_at = 1;; fail_at++) {
+	for (fail_at = 1;; fail_at += TAP_STEP) {
 		struct sp_errinfo err = SP_ERRINFO_INIT;
 		unsigned at = fail_at;
 		bool reached;
