@@ -40,7 +40,7 @@ void sp__nodecache_close(struct sp__nodecache *c)
 	*c = (struct sp__nodecache){ 0 };
 }
 
-static struct sp__nodeframe **head_of(struct sp__nodecache *c, uint64_t page)
+static struct sp__nodehead *head_of(struct sp__nodecache *c, uint64_t page)
 {
 	return &c->heads[page & (c->nheads - 1)];
 }
@@ -48,23 +48,6 @@ static struct sp__nodeframe **head_of(struct sp__nodecache *c, uint64_t page)
 static struct sp__unpinned *list_of(struct sp__nodecache *c, const struct sp__nodeframe *f)
 {
 	return &c->unpinned[f->node.level > 0];
-}
-
-static void unlist(struct sp__nodecache *c, struct sp__nodeframe *f)
-{
-	struct sp__unpinned *l = list_of(c, f);
-
-	*(f->older ? &f->older->newer : &l->oldest) = f->newer;
-	*(f->newer ? &f->newer->older : &l->newest) = f->older;
-}
-
-static void forget(struct sp__nodecache *c, struct sp__nodeframe *f)
-{
-	struct sp__nodeframe **at = head_of(c, f->number);
-
-	while (*at != f)
-		at = &(*at)->same;
-	*at = f->same;
 }
 
 /* Takes a frame that was never used, or else the least recently unpinned one. */
@@ -77,10 +60,10 @@ static struct sp__nodeframe *take_frame(struct sp__nodecache *c)
 		f->read.data = c->memory + c->used++ * c->frame_bytes;
 		return f;
 	}
-	f = c->unpinned[0].oldest ? c->unpinned[0].oldest : c->unpinned[1].oldest;
+	f = TAILQ_FIRST(&c->unpinned[0]) ?: TAILQ_FIRST(&c->unpinned[1]);
 	if (f) {
-		unlist(c, f);
-		forget(c, f);
+		TAILQ_REMOVE(list_of(c, f), f, link);
+		SLIST_REMOVE(head_of(c, f->number), f, sp__nodeframe, same);
 	}
 	return f;
 }
@@ -110,7 +93,7 @@ static void note_page(struct sp__nodecache *c, struct sp__nodeframe *f)
 static int begin_read(struct sp__nodecache *c, uint64_t page, struct sp__nodeframe **out)
 {
 	const struct sp__index_header *h = &c->index->header;
-	struct sp__nodeframe *f = take_frame(c), **head = head_of(c, page);
+	struct sp__nodeframe *f = take_frame(c);
 
 	if (!f)
 		return sp__err(c->index->env->err, SP_ESTATE, "read", c->index->path, -1);
@@ -118,8 +101,7 @@ static int begin_read(struct sp__nodecache *c, uint64_t page, struct sp__nodefra
 	f->pins = 1;
 	f->reading = true;
 	f->waiting = NULL;
-	f->same = *head;
-	*head = f;
+	SLIST_INSERT_HEAD(head_of(c, page), f, same);
 	f->page =
 		(const uint8_t *)sp__request_aim(&f->read, &c->owner, c->index->nodes,
 						 page * h->page_bytes, h->page_bytes, f->read.data);
@@ -236,34 +218,28 @@ void sp__nodecache_expect(struct sp__nodecache *c, uint64_t keys)
 
 int sp__nodecache_pin(struct sp__nodecache *c, uint64_t page, struct sp__nodeframe **out)
 {
-	struct sp__nodeframe *f = *head_of(c, page);
+	struct sp__nodeframe *f;
 
 	if (c->whole) {
 		*out = &c->frames[page - c->first];
 		return pin_own(c, *out);
 	}
-	while (f && f->number != page)
-		f = f->same;
+	SLIST_FOREACH(f, head_of(c, page), same)
+	if (f->number == page)
+		break;
 	if (!f)
 		return begin_read(c, page, out);
 	c->hits++;
 	if (!f->pins++)
-		unlist(c, f);
+		TAILQ_REMOVE(list_of(c, f), f, link);
 	*out = f;
 	return f->reading ? SP_LATER : SP_READY;
 }
 
 void sp__nodecache_unpin(struct sp__nodecache *c, struct sp__nodeframe *f)
 {
-	struct sp__unpinned *l;
-
-	if (--f->pins || c->whole)
-		return;
-	l = list_of(c, f);
-	f->newer = NULL;
-	f->older = l->newest;
-	*(l->newest ? &l->newest->newer : &l->oldest) = f;
-	l->newest = f;
+	if (!--f->pins && !c->whole)
+		TAILQ_INSERT_TAIL(list_of(c, f), f, link);
 }
 
 static void completed(struct sp__io_owner *owner, struct sp__request *read)
@@ -288,6 +264,8 @@ int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
 				     .first = first,
 				     .chunk_pages = 1,
 				     .gap_bytes = gap_bytes };
+	TAILQ_INIT(&c->unpinned[0]);
+	TAILQ_INIT(&c->unpinned[1]);
 	c->owner.completed = completed;
 	c->frame_bytes = sp__max(ix->header.page_bytes, ix->nodes->align_bytes);
 	c->nframes = sp__max(sp__min(bytes / (c->frame_bytes + sizeof(*c->frames)), pages), 2);
@@ -296,12 +274,12 @@ int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
 	while (c->nheads < c->nframes)
 		c->nheads *= 2;
 	c->frames = sp__pages_alloc(c->nframes * sizeof(*c->frames), true);
-	c->heads = calloc(c->nheads, sizeof(struct sp__nodeframe *));
+	c->heads = calloc(c->nheads, sizeof(*c->heads));
 	c->memory = sp__pages_alloc(c->nframes * c->frame_bytes, !c->whole);
 	if (!c->frames || !c->heads || !c->memory)
 		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
-	c->charged = c->nframes * (c->frame_bytes + sizeof(*c->frames)) +
-		     c->nheads * sizeof(struct sp__nodeframe *);
+	c->charged =
+		c->nframes * (c->frame_bytes + sizeof(*c->frames)) + c->nheads * sizeof(*c->heads);
 	sp__budget_charge(&ix->env->budget, c->charged);
 	return 0;
 }

@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include <sys/queue.h>
 #include "cells/requests.h"
 #include "index/indexfile.h"
 
@@ -26,17 +27,15 @@ struct sp__nodeframe {
 	uint64_t number;
 	unsigned pins;
 	bool reading;
-	bool unchecked;		    /* read in a chunk, not checked yet */
-	unsigned length;	    /* pages of the chunk that begins here, while it is read */
-	void *waiting;		    /* list of the user: lookups that wait for it */
-	struct sp__nodeframe *same; /* hash */
-	struct sp__nodeframe *older, *newer;
+	bool unchecked;			 /* read in a chunk, not checked yet */
+	unsigned length;		 /* pages of the chunk that begins here, while it is read */
+	void *waiting;			 /* list of the user: lookups that wait for it */
+	SLIST_ENTRY(sp__nodeframe) same; /* hash */
+	TAILQ_ENTRY(sp__nodeframe) link;
 };
 
-/* Frames in the order in which they were unpinned. */
-struct sp__unpinned {
-	struct sp__nodeframe *oldest, *newest;
-};
+SLIST_HEAD(sp__nodehead, sp__nodeframe);
+TAILQ_HEAD(sp__unpinned, sp__nodeframe); /* in the order in which they were unpinned */
 
 struct sp__nodecache {
 	struct sp__io_owner owner; /* receives the completions of all reads */
@@ -47,7 +46,8 @@ struct sp__nodecache {
 	void *user;
 	int error;
 
-	struct sp__nodeframe *frames, **heads;
+	struct sp__nodeframe *frames;
+	struct sp__nodehead *heads;
 	size_t nframes, used, nheads;
 	bool whole;	      /* the whole index fits: each page has its frame, in order */
 	uint64_t first;	      /* first page of the tree */
