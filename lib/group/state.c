@@ -409,6 +409,8 @@ static int take_text(struct merging *m, uint32_t offset, enum which which)
 	if (!bytes)
 		return 0;
 	places = (unsigned)sp__code_take(m->from);
+	if (places > SP__DECIMAL_PLACES && places != SP__PLACES_OF_TEXT)
+		return SP_ECORRUPT;
 	position = (uint64_t)sp__code_take(m->from);
 	p = sp__code_take_bytes(m->from, bytes - 1);
 	rc = p ? sp__arena_need(m->a, 2 * bytes) : 0;
@@ -492,6 +494,7 @@ static int take_argument(struct merging *m, const struct sp__group_argument *arg
 {
 	const uint32_t texts[] = { arg->min, arg->max, arg->first, arg->last };
 	struct sp__group_sum *sum;
+	uint64_t places;
 	int rc = 0;
 
 	*(uint64_t *)merged(m, arg->count) += (uint64_t)sp__code_take(m->from);
@@ -503,7 +506,10 @@ static int take_argument(struct merging *m, const struct sp__group_argument *arg
 		sum = merged(m, arg->sum);
 		sum->units += sp__code_take_signed(m->from);
 		relieve(m->a, sum);
-		sum->places = (uint32_t)sp__max(sum->places, (uint32_t)sp__code_take(m->from));
+		places = (uint64_t)sp__code_take(m->from);
+		if (places > SP__DECIMAL_PLACES)
+			return SP_ECORRUPT;
+		sum->places = sp__max(sum->places, (uint32_t)places);
 		rc = take_all_reals(m, arg->sum + (uint32_t)offsetof(struct sp__group_sum, reals),
 				    1);
 	}
