@@ -12,59 +12,30 @@
  */
 #include <ctype.h>
 #include <string.h>
+#include "rec/csvblock.h"
 #include "rec/keyset.h"
+#include "rec/recfmt.h"
 
 /* Returns the end of the quoted part that begins at p. */
 static const char *quoted_end(const char *p, const char *end)
 {
-	for (p++; p < end; p++) {
-		p = memchr(p, '"', (size_t)(end - p));
-		if (!p)
-			return end;
-		if (p + 1 == end || p[1] != '"')
-			return p + 1;
-		p++;
-	}
+	for (p++; (p = sp__line_end(p, (size_t)(end - p), '"')); p++)
+		if (p == end || *p != '"')
+			return p;
 	return end;
 }
 
-/*
- * Returns the nth separator of the field that begins at p and those after it, n > 0, or end.  Skips
- * fields of a record sixteen bytes at a time: a quote opens a quoted part only behind a separator.
- */
+/* Returns the nth separator of the field that begins at p and those after it, n > 0, or end. */
 static const char *nth_separator(const char *p, const char *end, char sep, size_t n)
 {
-	bool begins = true; /* a field begins at p */
+	unsigned state = SP__CSV_START, bytes;
+	uint64_t seps;
 
-#ifdef __SSE2__
-	const __m128i separator = _mm_set1_epi8(sep), quote = _mm_set1_epi8('"');
-
-	while (end - p >= 16) {
-		const __m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)p);
-		unsigned seps = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(chunk, separator));
-		unsigned opens = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(chunk, quote)) &
-				 (seps << 1 | begins);
-
-		begins = seps >> 15;
-		if (opens)
-			seps &= (opens & -opens) - 1;
+	for (; p < end; p += bytes) {
+		bytes = sp__csv_separators(p, end, n > 4, sep, true, &state, &seps);
 		for (; seps; seps &= seps - 1)
 			if (!--n)
-				return p + __builtin_ctz(seps);
-		p = opens ? quoted_end(p + __builtin_ctz(opens), end) : p + 16;
-		begins &= !opens;
-	}
-#endif
-	while (p < end) {
-		if (begins && *p == '"') {
-			p = quoted_end(p, end);
-			begins = false;
-			continue;
-		}
-		begins = *p == sep;
-		if (begins && !--n)
-			return p;
-		p++;
+				return p + __builtin_ctzll(seps);
 	}
 	return end;
 }
@@ -83,29 +54,26 @@ const char *sp__csv_field(const char *p, const char *end, char sep, size_t n)
 	return !n ? p : p == end ? NULL : p + 1;
 }
 
+static unsigned char *append(unsigned char *to, const char *from, const char *end)
+{
+	return (unsigned char *)memmove(to, from, (size_t)(end - from)) + (end - from);
+}
+
 unsigned char *sp__csv_unquote(const char *p, const char *end, unsigned char *out)
 {
 	const char *q;
-	size_t n;
 
 	if (p < end && *p == '"') {
-		for (p++; p < end; p = q + 2) {
-			q = memchr(p, '"', (size_t)(end - p));
-			if (!q)
-				q = end;
-			n = (size_t)(q - p);
-			memcpy(out, p, n);
-			out += n;
-			if (q == end || q + 1 == end || q[1] != '"') {
-				p = q == end ? end : q + 1;
+		for (p++; (q = sp__line_end(p, (size_t)(end - p), '"')); p = q + 1) {
+			if (q == end || *q != '"') {
+				out = append(out, p, q - 1);
+				p = q;
 				break;
 			}
-			*out++ = '"';
+			out = append(out, p, q);
 		}
 	}
-	n = (size_t)(end - p);
-	memcpy(out, p, n);
-	return out + n;
+	return p < end ? append(out, p, end) : out;
 }
 
 char *sp__csv_put_quoted(char *to, const char *text, size_t n)
@@ -193,7 +161,7 @@ bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t byt
 	if (p < stop && *p == '"') {
 		p++;
 		stop--;
-		if (p > stop || memchr(p, '"', (size_t)(stop - p + 1)) != stop)
+		if (p > stop || sp__line_end(p, (size_t)(stop - p + 1), '"') != stop + 1)
 			return false;
 	}
 	*key = p;

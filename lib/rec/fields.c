@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/utf8mark.h"
+#include "rec/csvblock.h"
 #include "rec/fields.h"
 
 /* Maximum bytes of a name in a message. */
@@ -197,7 +198,7 @@ static struct walk begin(const struct sp__cut *cut, const char *line, size_t byt
 	return w;
 }
 
-/* Finds the next field; false: there is none. */
+/* Finds the next field, if separators are not one byte each; false: there is none. */
 static bool step(struct walk *w, struct sp__slice *field)
 {
 	const struct sp__cut *cut = w->cut;
@@ -205,14 +206,8 @@ static bool step(struct walk *w, struct sp__slice *field)
 
 	if (w->over)
 		return false;
-	if (cut->kind == SP__CUT_BYTE)
-		stop = sp__find_byte(w->at, w->end, cut->sep[0]);
-	else if (cut->kind == SP__CUT_BLANKS)
+	if (cut->kind == SP__CUT_BLANKS)
 		stop = skip(cut, w->at, w->end, false);
-	else if (cut->kind == SP__CUT_CSV)
-		stop = w->at < w->end && *w->at == '"'
-			       ? sp__csv_field_end(w->at, w->end, cut->sep[0])
-			       : sp__find_byte(w->at, w->end, cut->sep[0]);
 	else if (cut->kind == SP__CUT_TEXT)
 		stop = memmem(w->at, (size_t)(w->end - w->at), cut->sep, cut->sep_bytes);
 	if (!stop)
@@ -225,30 +220,66 @@ static bool step(struct walk *w, struct sp__slice *field)
 	return true;
 }
 
+/* Splits a line at separators of one byte. */
+static int split_at_bytes(const struct sp__cut *cut, const char *p, const char *end,
+			  struct sp__fields *fields)
+{
+	const char *begin = p;
+	unsigned state = SP__CSV_START, bytes;
+	struct sp__slice *to;
+	uint64_t found;
+
+	for (; p < end; p += bytes) {
+		bytes = sp__csv_separators(p, end, true, cut->sep[0], cut->kind == SP__CUT_CSV,
+					   &state, &found);
+		if (!SP__ARRAY_GROW(fields->at, fields->capacity, fields->n + SP__CSV_BLOCK + 1))
+			return -ENOMEM;
+		for (to = fields->at + fields->n; found; found &= found - 1) {
+			const char *stop = p + __builtin_ctzll(found);
+
+			*to++ = (struct sp__slice){ begin, (size_t)(stop - begin) };
+			begin = stop + 1;
+		}
+		fields->n = (size_t)(to - fields->at);
+	}
+	if (begin < end || fields->n)
+		fields->at[fields->n++] = (struct sp__slice){ begin, (size_t)(end - begin) };
+	return 0;
+}
+
 int sp__fields_split(const struct sp__cut *cut, const char *line, size_t bytes,
 		     struct sp__fields *fields)
 {
 	struct walk w = begin(cut, line, bytes);
 	struct sp__slice field;
 
-	for (fields->n = 0; step(&w, &field); fields->at[fields->n++] = field)
+	fields->n = 0;
+	if (cut->kind == SP__CUT_CSV || cut->kind == SP__CUT_BYTE)
+		return split_at_bytes(cut, w.at, w.end, fields);
+	for (; step(&w, &field); fields->at[fields->n++] = field)
 		if (!SP__ARRAY_GROW(fields->at, fields->capacity, fields->n + 1))
 			return -ENOMEM;
 	return 0;
 }
 
-/* Finds field k of a record of CSV without a stop at each of those before. */
-static bool find_far(const struct sp__cut *cut, const char *line, size_t bytes, size_t k,
-		     struct sp__slice *field)
+/* Finds field k of a line that is not empty, if separators are one byte each. */
+static bool find_at_bytes(const struct sp__cut *cut, const char *p, const char *end, size_t k,
+			  struct sp__slice *field)
 {
-	const char *end = line + sp__line_trim(cut, line, bytes);
-	const char *p = sp__csv_field(line, end, cut->sep[0], k);
+	const bool csv = cut->kind == SP__CUT_CSV;
+	const char sep = cut->sep[0], *stop;
 
-	*field = (struct sp__slice){ sp__no_field, 0 };
-	if (p)
-		*field = (struct sp__slice){ p,
-					     (size_t)(sp__csv_field_end(p, end, cut->sep[0]) - p) };
-	return p;
+	if (csv) {
+		p = sp__csv_field(p, end, sep, k);
+	} else if (k) {
+		p = sp__find_nth(p, end, sep, k);
+		p = p == end ? NULL : p + 1;
+	}
+	if (!p)
+		return false;
+	stop = csv ? sp__csv_field_end(p, end, sep) : sp__find_byte(p, end, sep);
+	*field = (struct sp__slice){ p, (size_t)(stop - p) };
+	return true;
 }
 
 bool sp__field_find_slow(const struct sp__cut *cut, const char *line, size_t bytes, size_t k,
@@ -260,9 +291,10 @@ bool sp__field_find_slow(const struct sp__cut *cut, const char *line, size_t byt
 		*field = (struct sp__slice){ line + cut->fixed[k].offset, cut->fixed[k].length };
 		return true;
 	}
-	if (cut->kind == SP__CUT_CSV && k > 1)
-		return find_far(cut, line, bytes, k, field);
+	*field = (struct sp__slice){ sp__no_field, 0 };
 	w = begin(cut, line, bytes);
+	if (cut->kind == SP__CUT_CSV || cut->kind == SP__CUT_BYTE)
+		return !w.over && find_at_bytes(cut, w.at, w.end, k, field);
 	do {
 		if (!step(&w, field)) {
 			*field = (struct sp__slice){ sp__no_field, 0 };

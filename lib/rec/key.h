@@ -215,6 +215,7 @@ char *sp__csv_put_quoted(char *to, const char *text, size_t n);
 /* Writes a text as a field, in quotes if it needs them, to 2 n + 2 bytes; returns its length. */
 size_t sp__csv_quote(const char *text, size_t n, char sep, char *out);
 /*
- * Writes the field [p, end) without its quotes; returns the end of the output, which is no longer.
+ * Writes the field [p, end) without its quotes; returns the end of the output, which is no longer
+ * and can be in place.
  */
 unsigned char *sp__csv_unquote(const char *p, const char *end, unsigned char *out);

@@ -4,97 +4,67 @@
  *
  * Lines and fixed-length records need no state except offsets.
  *
- * States: a CSV record ends at a '\n' that is not inside a quoted field, so its scanner has four
- * states:
- *
- *	FIELD_START  the next byte begins a field (also the start of a record)
- *	PLAIN        inside a field, not inside quotes
- *	QUOTED       inside quotes
- *	QUOTE_SEEN   after a quote inside quotes: a second one makes it text,
- *	             anything else means that it closed the quotes
- *
- * A quote opens quotes only at FIELD_START; in PLAIN it is text, also after a closing quote ("a"b
- * is the text ab, as for other readers). '\r' has no meaning here.
- *
- * Algorithm: between two quotes the scanner cannot leave PLAIN.  So memchr() and memrchr() move
- * from quote to quote, and the byte before a quote shows if the quote is at the start of a field.
- *
- * Rejected: bit masks of quotes with a prefix XOR (the usual vector method).  It treats every quote
- * as a delimiter, which is wrong for a quote in the middle of an unquoted field.
+ * States: a CSV record ends at a '\n' that is not inside quotes; csvblock.h has the states of its
+ * scanner.
  */
 #include <inttypes.h>
 #include <string.h>
 #include "base/err.h"
 #include "base/enum.h"
+#include "rec/csvblock.h"
+#include "rec/key.h"
 #include "rec/recfmt.h"
 
-enum { FIELD_START, PLAIN, QUOTED, QUOTE_SEEN };
-
 /*
- * Moves over bytes in state QUOTED or QUOTE_SEEN.  Returns the offset after the closing quote, in
- * state PLAIN, or bytes, in the state found there.
+ * Returns the first newline or quote, or end.  Many records are short, and two calls of memchr()
+ * cost more than the search.  *newline: none at first, then the first newline after an earlier p.
  */
-static size_t skip_quoted(const char *data, size_t at, size_t bytes, unsigned *state)
+static const char *newline_or_quote(const char *p, const char *end, const char **newline)
 {
-	const char *q;
+	const char *quote;
 
-	if (at < bytes && *state == QUOTE_SEEN) {
-		if (data[at] != '"') {
-			*state = PLAIN;
-			return at;
-		}
-		*state = QUOTED;
-		at++;
-	}
-	while (at < bytes && *state == QUOTED) {
-		q = memchr(data + at, '"', bytes - at);
-		if (!q)
-			return bytes;
-		at = (size_t)(q - data) + 1;
-		if (at == bytes)
-			*state = QUOTE_SEEN;
-		else if (data[at] != '"')
-			*state = PLAIN;
-		else
-			at++;
-	}
-	return at;
-}
+	for (unsigned i = 0; i < 3; i++, p += 16) {
+		struct sp__csvbytes bytes;
+		uint64_t hits;
 
-/* True if a field starts at offset `at`, if the scanner was in `state` at from. */
-static bool starts_field(const char *data, size_t from, size_t at, char separator, unsigned state)
-{
-	if (at == from)
-		return state == FIELD_START;
-	return data[at - 1] == separator || data[at - 1] == '\n';
+		if (p >= end)
+			return end;
+		bytes = sp__csv_load(p, (size_t)(end - p), 16);
+		hits = sp__csv_equal(&bytes, 16, '\n') | sp__csv_equal(&bytes, 16, '"');
+		if (hits)
+			return p + __builtin_ctzll(hits);
+	}
+	if (p >= end)
+		return end;
+	if (!*newline || *newline < p)
+		*newline = memchr(p, '\n', (size_t)(end - p));
+	if (!*newline)
+		*newline = end;
+	quote = memchr(p, '"', (size_t)(*newline - p));
+	return quote ? quote : *newline;
 }
 
 const char *sp__rec_end_csv(const char *data, size_t bytes, char separator, uint64_t *scanned)
 {
-	size_t at = *scanned >> 2, stop;
+	const char *p = data + (*scanned >> 2), *end = data + bytes, *newline = NULL, *stop;
 	unsigned state = *scanned & 3;
-	const char *q, *nl = NULL;
+	struct sp__csvblock b = { 0 };
 
-	while (at < bytes) {
-		if (state >= QUOTED) {
-			at = skip_quoted(data, at, bytes, &state);
-			continue;
+	for (; p < end; p += SP__CSV_BLOCK) {
+		if (!b.quotes && state != SP__CSV_INSIDE) {
+			stop = newline_or_quote(p, end, &newline);
+			if (stop > p)
+				state = sp__csv_state_after(stop - 1, separator, true);
+			if (stop == end)
+				break;
+			if (*stop == '\n')
+				return stop + 1;
+			p = stop;
 		}
-		if (!nl || nl < data + at)
-			nl = memchr(data + at, '\n', bytes - at);
-		stop = nl ? (size_t)(nl - data) : bytes;
-		q = memchr(data + at, '"', stop - at);
-		if (!q) {
-			if (nl)
-				return nl + 1;
-			state = starts_field(data, at, bytes, separator, state) ? FIELD_START
-										: PLAIN;
-			at = bytes;
-			continue;
-		}
-		stop = (size_t)(q - data);
-		state = starts_field(data, at, stop, separator, state) ? QUOTED : PLAIN;
-		at = stop + 1;
+		b = sp__csv_block(p, (size_t)(end - p), SP__CSV_BLOCK, separator, true, true,
+				  &state);
+		if (b.newlines)
+			return p + __builtin_ctzll(b.newlines) + 1;
 	}
 	*scanned = (uint64_t)bytes << 2 | state;
 	return NULL;
@@ -112,45 +82,16 @@ uint64_t sp__count_bytes(const char *data, size_t bytes, char c)
 	return n;
 }
 
-/*
- * Moves from quote to quote over all bytes.  Returns the length of the records that end in them;
- * *opened: the last quote that opened quotes, if one did.
- */
-static size_t walk_quotes(const char *data, size_t bytes, char separator, unsigned *state,
-			  const char **opened)
-{
-	size_t at = 0, stop, ended = 0;
-	const char *q, *nl;
-
-	while (at < bytes) {
-		if (*state >= QUOTED) {
-			at = skip_quoted(data, at, bytes, state);
-			continue;
-		}
-		q = memchr(data + at, '"', bytes - at);
-		stop = q ? (size_t)(q - data) : bytes;
-		nl = memrchr(data + at, '\n', stop - at);
-		if (nl)
-			ended = (size_t)(nl - data) + 1;
-		*state = !starts_field(data, at, stop, separator, *state) ? PLAIN
-			 : q						  ? QUOTED
-									  : FIELD_START;
-		if (*state == QUOTED)
-			*opened = q;
-		at = q ? stop + 1 : bytes;
-	}
-	return ended;
-}
-
 int sp__rec_unclosed(const struct sp_recfmt *f, const char *rec, size_t bytes, const char *name,
 		     uint64_t newlines, struct sp_errinfo *err)
 {
-	unsigned state = FIELD_START;
-	const char *q = rec;
+	const char *end = rec + bytes, *field = rec, *stop;
 	uint64_t line;
 
-	(void)walk_quotes(rec, bytes, f->separator, &state, &q);
-	line = newlines + 1 - sp__count_lines(q, (size_t)(rec + bytes - q));
+	/* The quotes begin the last field. */
+	while ((stop = sp__csv_field_end(field, end, f->separator)) < end)
+		field = stop + 1;
+	line = newlines + 1 - sp__count_lines(field, (size_t)(end - field));
 	return sp__errf(err, SP_EFORMAT, "read", name, -1,
 			"line %" PRIu64 ": a quoted field is not closed", line);
 }
@@ -164,23 +105,21 @@ int sp__rec_partial(const struct sp_recfmt *f, const char *name, struct sp_errin
 /* Counts quotes that a writer would not have written if the scanner begins in this state. */
 static size_t odd_quotes(const struct sp__file_piece *p, char separator, unsigned state)
 {
-	size_t at = 0, stop, odd = 0;
-	const char *q;
+	size_t odd = 0;
 
-	while (at < p->bytes) {
-		if (state == QUOTED) {
-			at = skip_quoted(p->data, at, p->bytes, &state);
-			odd += at < p->bytes && p->data[at] != separator && p->data[at] != '\n' &&
-			       p->data[at] != '\r';
-			continue;
+	for (size_t at = 0; at < p->bytes; at += SP__CSV_BLOCK) {
+		struct sp__csvblock b;
+
+		b = sp__csv_block(p->data + at, p->bytes - at, SP__CSV_BLOCK, separator, true, true,
+				  &state);
+		for (; b.texts; b.texts &= b.texts - 1)
+			odd++;
+		for (; b.closes; b.closes &= b.closes - 1) {
+			size_t next = at + (unsigned)__builtin_ctzll(b.closes) + 1;
+
+			odd += next < p->bytes && p->data[next] != separator &&
+			       !memchr("\n\r\"", p->data[next], 3);
 		}
-		q = memchr(p->data + at, '"', p->bytes - at);
-		if (!q)
-			break;
-		stop = (size_t)(q - p->data);
-		state = starts_field(p->data, at, stop, separator, state) ? QUOTED : PLAIN;
-		odd += state == PLAIN;
-		at = stop + 1;
 	}
 	return odd;
 }
@@ -188,15 +127,16 @@ static size_t odd_quotes(const struct sp__file_piece *p, char separator, unsigne
 static bool around_csv(char separator, const struct sp__file_piece *p, size_t at, size_t *begin,
 		       size_t *end)
 {
-	uint64_t scanned = FIELD_START;
+	uint64_t scanned = SP__CSV_START;
 	bool known = p->first;
 	const char *e;
 
 	if (!known)
-		scanned = odd_quotes(p, separator, QUOTED) < odd_quotes(p, separator, PLAIN)
-				  ? QUOTED
-				  : PLAIN;
-	for (*begin = 0;; *begin = *end, known = true, scanned = FIELD_START) {
+		scanned = odd_quotes(p, separator, SP__CSV_INSIDE) <
+					  odd_quotes(p, separator, SP__CSV_PLAIN)
+				  ? SP__CSV_INSIDE
+				  : SP__CSV_PLAIN;
+	for (*begin = 0;; *begin = *end, known = true, scanned = SP__CSV_START) {
 		e = sp__rec_end_csv(p->data + *begin, p->bytes - *begin, separator, &scanned);
 		*end = e ? (size_t)(e - p->data) : p->bytes;
 		if (!e || *end > at)
@@ -263,12 +203,31 @@ static size_t feed_fixed(struct sp__splitter *s, size_t bytes)
 
 static size_t feed_csv(struct sp__splitter *s, const char *data, size_t bytes)
 {
+	const char separator = s->format.separator, *p = data, *end = data + bytes, *ended = data;
+	struct sp__csvblock b = { 0 };
 	unsigned state = (unsigned)s->phase;
-	const char *opened;
-	size_t ended = walk_quotes(data, bytes, s->format.separator, &state, &opened);
 
+	for (; p < end; p += SP__CSV_BLOCK) {
+		if (!b.quotes && state != SP__CSV_INSIDE) {
+			const char *quote = memchr(p, '"', (size_t)(end - p)), *newline;
+			const char *stop = quote ? quote : end;
+
+			newline = memrchr(p, '\n', (size_t)(stop - p));
+			if (newline)
+				ended = newline + 1;
+			if (stop > p)
+				state = sp__csv_state_after(stop - 1, separator, true);
+			if (!quote)
+				break;
+			p = quote;
+		}
+		b = sp__csv_block(p, (size_t)(end - p), SP__CSV_BLOCK, separator, true, true,
+				  &state);
+		if (b.newlines)
+			ended = p + 64 - __builtin_clzll(b.newlines);
+	}
 	s->phase = state;
-	return ended;
+	return (size_t)(ended - data);
 }
 
 size_t sp__splitter_feed(struct sp__splitter *s, const char *data, size_t bytes)
