@@ -11,7 +11,7 @@
 
 #include <spindle/error.h>
 
-#define SP__FIELDENDS_SLACK 64 /* bytes behind a text that can be read, and ends behind max_ends */
+#define SP__FIELDENDS_SLACK 64 /* ends behind max_ends */
 
 struct sp__fieldends_opts {
 	char separator;

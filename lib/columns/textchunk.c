@@ -28,11 +28,6 @@ static uint64_t column_bytes(const struct sp__textchunk_opts *o, const struct sp
 	return rounded((uint64_t)o->max_records * bytes);
 }
 
-static uint64_t text_bytes(const struct sp__textchunk_opts *o)
-{
-	return rounded(o->text_bytes + SP__FIELDENDS_SLACK);
-}
-
 static uint64_t ends_bytes(const struct sp__textchunk_opts *o)
 {
 	return rounded((max_ends(o) + 1 + SP__FIELDENDS_SLACK) * sizeof(uint32_t));
@@ -49,7 +44,7 @@ static uint64_t begins_bytes(const struct sp__textchunk_opts *o)
 
 uint64_t sp__textchunk_memory(const struct sp__textchunk_opts *o)
 {
-	uint64_t bytes = text_bytes(o) + ends_bytes(o) + begins_bytes(o);
+	uint64_t bytes = rounded(o->text_bytes) + ends_bytes(o) + begins_bytes(o);
 
 	for (uint32_t i = 0; i < o->schema->n; i++)
 		bytes += column_bytes(o, &o->schema->columns[i].type);
@@ -69,7 +64,7 @@ int sp__textchunk_open(struct sp__textchunk *c, const struct sp__textchunk_opts 
 		return -ENOMEM;
 	sp__budget_charge(o->budget, c->memory_bytes);
 	c->text = at = c->memory;
-	at += text_bytes(o);
+	at += rounded(o->text_bytes);
 	c->ends.ends = (uint32_t *)(void *)at;
 	c->ends.max_ends = max_ends(o);
 	at += ends_bytes(o);
@@ -105,7 +100,6 @@ void sp__textchunk_close(struct sp__textchunk *c)
 
 void sp__textchunk_begin(struct sp__textchunk *c, uint32_t bytes)
 {
-	memset(c->text + bytes, 0, SP__FIELDENDS_SLACK);
 	c->bytes = bytes;
 	c->at = c->first = c->records = c->other_ends = 0;
 	c->last_other = false;

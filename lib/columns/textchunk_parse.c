@@ -130,30 +130,14 @@ static void note(struct block *b, enum sp__textchunk_fault fault, enum sp__value
 						 .bytes = bytes };
 }
 
-/* Appends bytes of the same field. */
-static char *move(char *to, const char *from, const char *end)
-{
-	memmove(to, from, (size_t)(end - from));
-	return to + (end - from);
-}
-
 /* Removes the quotes of a field in its place; what is left over becomes quotes. */
 static uint32_t unquote(char *p, uint32_t n)
 {
-	const char *end = p + n, *at = p + 1, *q;
-	char *to = p;
+	const char *to = (char *)sp__csv_unquote(p, p + n, (unsigned char *)p);
+	const uint32_t bytes = (uint32_t)(to - p);
 
-	while ((q = memchr(at, '"', (size_t)(end - at))) && q + 1 < end && q[1] == '"') {
-		to = move(to, at, q + 1);
-		at = q + 2;
-	}
-	if (q) {
-		to = move(to, at, q);
-		at = q + 1;
-	}
-	to = move(to, at, end);
-	memset(to, '"', (size_t)(end - to));
-	return (uint32_t)(to - p);
+	memset(p + bytes, '"', n - bytes);
+	return bytes;
 }
 
 /* True if a field must have quotes. */

@@ -38,13 +38,12 @@ int sp__group_worker_open(struct sp__group_worker *w, const struct sp__group_inp
 
 	*w = (struct sp__group_worker){ .in = in, .ends.max_ends = ENDS };
 	w->ends.ends = malloc((ENDS + 1 + SP__FIELDENDS_SLACK) * sizeof(*w->ends.ends));
-	w->text = malloc(TEXT_BYTES + SP__FIELDENDS_SLACK);
 	w->columns = calloc(s->ncolumns + s->nderived + 1, sizeof(*w->columns));
 	w->scratch = calloc(s->nderived + 1, sizeof(struct sp__expr_scratch *));
 	w->values = calloc(s->narguments + 1, sizeof(*w->values));
 	w->second = calloc(s->narguments + 1, sizeof(*w->second));
 	/* A key of no parts has an address, too. */
-	if (!w->ends.ends || !w->text || !w->columns || !w->values || !w->second || !w->scratch ||
+	if (!w->ends.ends || !w->columns || !w->values || !w->second || !w->scratch ||
 	    sp__bytes_reserve(&w->key, 1, NULL) || open_scratch(w) || sp__values_open(w))
 		return -ENOMEM;
 	return sp__group_table_open(&w->table, s, table_bytes);
@@ -57,7 +56,6 @@ void sp__group_worker_close(struct sp__group_worker *w)
 		sp__expr_scratch_free(w->scratch[i]);
 	free(w->scratch);
 	free(w->ends.ends);
-	free(w->text);
 	free(w->columns);
 	free(w->lists);
 	free(w->values);
@@ -408,7 +406,7 @@ static int take_piece(struct sp__group_worker *w, struct sp_batch *from, uint64_
 	if (rc || !w->fields.n || w->fields.n > ENDS)
 		return rc ? rc : take_line(w, from, position);
 	o.fields = (uint32_t)w->fields.n;
-	memcpy(w->text, from->data, bytes);
+	w->text = from->data;
 	sp__fieldends_find(&w->ends, &o, w->text, 0, (uint32_t)bytes);
 	if (!w->ends.records)
 		return take_line(w, from, position);

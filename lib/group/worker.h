@@ -43,7 +43,7 @@ struct sp__group_worker {
 	_Alignas(64) const struct sp__group_input *in;
 	struct sp__group_table table;
 	struct sp__fieldends ends;
-	char *text;			   /* a copy of records, for ends */
+	const char *text;		   /* records, for ends */
 	struct sp__slice *columns;	   /* of a record, without quotes; then the derived ones */
 	struct sp__expr_scratch **scratch; /* of the derived columns, and of the condition */
 	struct sp__group_value *values, *second;

@@ -74,14 +74,11 @@ static int resolve(struct sp__tableload *l, bool whole)
 	return sp__resolve(&l->resolved, &o, l->err);
 }
 
-/* Appends records to the text that is kept, and bytes that may be read behind them. */
+/* Appends records to the text that is kept. */
 static int append(struct sp__tableload *l, const char *text, size_t bytes)
 {
 	int rc = sp__bytes_append(&l->kept, text, bytes, &l->env.budget);
 
-	if (!rc)
-		rc = sp__bytes_reserve(&l->kept, l->kept.bytes + SP__FIELDENDS_SLACK,
-				       &l->env.budget);
 	return rc ? sp__err(l->err, rc, "allocate", NULL, -1) : 0;
 }
 
@@ -281,26 +278,14 @@ void sp__tableload_tell_types(const struct sp__tableload *l)
 	}
 }
 
-/* Adds records, which are copied: a sample reads bytes behind them. */
-static int add(struct sp__tableload *l, const struct sp_batch *batch)
-{
-	struct sp__budget *budget = &l->env.budget;
-	int rc = sp__bytes_set(&l->kept, batch->data, batch->bytes, budget);
-
-	if (!rc)
-		rc = sp__bytes_reserve(&l->kept, l->kept.bytes + SP__FIELDENDS_SLACK, budget);
-	if (rc)
-		return sp__err(l->err, rc, "allocate", NULL, -1);
-	return sp__sample_add(&l->sample, l->kept.data, (uint32_t)l->kept.bytes);
-}
-
-static int wrong_fields(const struct sp__tableload *l)
+/* Records the error of a record in a text, the last one added to the sample. */
+static int wrong_fields(const struct sp__tableload *l, const char *text)
 {
 	const struct sp__sample *a = &l->sample;
 	const uint32_t n = a->wrong > a->fields ? a->fields : a->wrong;
 	uint64_t line = l->lines + l->opts->header + 1;
 
-	line += sp__count_lines(l->kept.data, a->wrong_at);
+	line += sp__count_lines(text, a->wrong_at);
 	return sp__errf(l->err, SP_EFORMAT, "load", l->source.opts.inputs[l->source.input], -1,
 			a->wrong > n ? "line %" PRIu64 ": more than %" PRIu32 " field%s"
 				     : "line %" PRIu64 ": %" PRIu32 " field%s, too few",
@@ -319,10 +304,10 @@ int sp__tableload_types(struct sp__tableload *l)
 		if (l->source.input != input)
 			l->lines = 0;
 		input = l->source.input;
-		rc = add(l, &batch);
+		rc = sp__sample_add(&l->sample, batch.data, (uint32_t)batch.bytes);
 		if (!rc && l->sample.wrong)
-			rc = wrong_fields(l);
-		l->lines += sp__count_lines(l->kept.data, l->kept.bytes);
+			rc = wrong_fields(l, batch.data);
+		l->lines += sp__count_lines(batch.data, batch.bytes);
 	}
 	sp__tableload_drop_kept(l);
 	return rc ? rc : resolve(l, true);

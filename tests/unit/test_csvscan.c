@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
+#include "columns/fieldends.h"
 #include "rec/fields.h"
 #include "tap.h"
 
@@ -20,6 +21,7 @@ struct truth {
 	size_t ends[TEXT_MAX], nends;	    /* offsets of separators and newlines outside quotes */
 	size_t records[TEXT_MAX], nrecords; /* offsets of the ends of records */
 	size_t odd;			    /* quotes that a writer would not have written */
+	size_t texts;			    /* ... those of them in fields that are not in quotes */
 	size_t opened;			    /* offset of the last quote that opened quotes */
 	int state;
 };
@@ -46,6 +48,7 @@ static void walk(struct truth *t, const char *s, size_t n, char sep, int state)
 			t->state = INSIDE;
 		} else {
 			t->odd += c == '"';
+			t->texts += c == '"';
 			t->state = PLAIN;
 		}
 	}
@@ -218,6 +221,50 @@ static bool cuts_agree(const char *s, size_t n, char sep, bool csv, struct sp__f
 	return good;
 }
 
+/* Compares ends of fields with those of all records up to one with another number of fields. */
+static bool ends_agree(struct sp__rng *rng, const struct truth *t, const char *s, char sep)
+{
+	const size_t bytes = t->nrecords ? t->records[t->nrecords - 1] : 0;
+	const uint32_t fields = 1 + (uint32_t)sp__rng_below(rng, 4);
+	struct sp__fieldends f = { .max_ends = fields * (1 + (uint32_t)sp__rng_below(rng, 100)) };
+	const struct sp__fieldends_opts o = { sep, true, fields };
+	uint32_t records = 0, n = 0, wrong = 0;
+	char *own = malloc(bytes + !bytes);
+	bool good = true;
+
+	for (size_t i = 0; i < t->nends && t->ends[i] < bytes; i++) {
+		n++;
+		if (t->records[records] != t->ends[i] + 1)
+			continue;
+		wrong = n == fields ? 0 : n;
+		if (wrong || (records + 1) * fields == f.max_ends) {
+			records += !wrong;
+			break;
+		}
+		records++;
+		n = 0;
+	}
+	memcpy(own, s, bytes);
+	f.ends = malloc((f.max_ends + 1 + SP__FIELDENDS_SLACK) * sizeof(*f.ends));
+	if (bytes) {
+		sp__fieldends_find(&f, &o, own, 0, (uint32_t)bytes);
+		good = f.records == records &&
+		       (wrong > fields ? f.wrong > fields : f.wrong == wrong);
+		for (uint32_t i = 0; i < records * fields; i++)
+			good &= f.ends[i + 1] == t->ends[i];
+		good &= f.ends[0] == UINT32_MAX;
+		if (records == t->nrecords) {
+			static struct truth whole;
+
+			walk(&whole, s, bytes, sep, START);
+			good &= f.quotes == (whole.texts > 0);
+		}
+	}
+	free(f.ends);
+	free(own);
+	return good;
+}
+
 /* Finds the record at a byte of a text that may begin inside quotes. */
 static bool around_agrees(struct sp__rng *rng, const struct sp_recfmt *f, const char *s, size_t n)
 {
@@ -257,7 +304,7 @@ static bool unclosed_agrees(const struct sp_recfmt *f, const struct truth *t, co
 
 int main(void)
 {
-	bool records = true, parts = true, fields = true, lines = true, around = true,
+	bool records = true, parts = true, fields = true, lines = true, ends = true, around = true,
 	     unclosed = true;
 	struct sp__fields list = { 0 };
 	struct sp__rng rng = { 7 };
@@ -272,6 +319,7 @@ int main(void)
 		walk(&t, s, n, sep, START);
 		records &= records_agree(&rng, &f, &t, s, n);
 		parts &= parts_agree(&rng, &f, &t, s, n);
+		ends &= ends_agree(&rng, &t, s, sep);
 		unclosed &= unclosed_agrees(&f, &t, s, n);
 		around &= around_agrees(&rng, &f, s, n);
 		for (size_t r = 0; r < t.nrecords; from = t.records[r++])
@@ -283,6 +331,7 @@ int main(void)
 	ok(parts, "also if the text comes in parts");
 	ok(fields, "fields are found, and unquoted, as by a walk from byte to byte");
 	ok(lines, "fields of lines are found so, too");
+	ok(ends, "the ends of the fields of many records are those of a walk");
 	ok(around, "the record at a byte is that of a walk from the more likely state");
 	ok(unclosed, "the line of quotes that are not closed is that of a walk");
 	free(list.at);
