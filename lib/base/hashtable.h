@@ -47,6 +47,12 @@ static inline uint64_t sp__hashtable_hash(const struct sp__hashtable *t, const c
 	return t->strong ? sp__key_hash_strong(key, n) : sp__key_hash_secret(key, n, t->secret);
 }
 
+/* Returns the slot where a search begins. */
+static inline uint64_t *sp__hashtable_first(const struct sp__hashtable *t, uint64_t hash)
+{
+	return &t->slots[hash >> 32 & (t->nslots - 1)];
+}
+
 /*
  * Returns the slot of the entry with this hash for which `same` holds, or the free slot where it
  * belongs. same is an expression of the number of an entry, a uint32_t.

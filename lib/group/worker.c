@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
+#include "group/ahead.h"
 #include "group/values.h"
 
 #define TEXT_BYTES ((size_t)128 << 10) /* records whose fields are found at once */
@@ -63,6 +64,7 @@ void sp__group_worker_close(struct sp__group_worker *w)
 	free(w->fields.at);
 	sp__bytes_release(&w->unquoted, NULL);
 	sp__bytes_release(&w->key, NULL);
+	sp__bytes_release(&w->next_key, NULL);
 	sp__bytes_release(&w->by, NULL);
 	sp__bytes_release(&w->out, NULL);
 	sp__bytes_release(&w->direct, NULL);
@@ -396,6 +398,7 @@ static int take_piece(struct sp__group_worker *w, struct sp_batch *from, uint64_
 	size_t bytes = sp__rec_fitting(&in->format, from->data, from->bytes, TEXT_BYTES), first;
 	struct sp__fieldends_opts o = { .separator = in->cut.sep[0],
 					.csv = in->cut.kind == SP__CUT_CSV };
+	bool ahead;
 	int rc;
 
 	if (!bytes)
@@ -410,7 +413,10 @@ static int take_piece(struct sp__group_worker *w, struct sp_batch *from, uint64_
 	sp__fieldends_find(&w->ends, &o, w->text, 0, (uint32_t)bytes);
 	if (!w->ends.records)
 		return take_line(w, from, position);
+	ahead = sp__ahead_begin(w, o.fields);
 	for (uint32_t i = 0; i < w->ends.records; i++) {
+		if (ahead)
+			sp__ahead(w, o.fields, i);
 		rc = add_found(w, o.fields, i, position);
 		if (rc) {
 			w->records += i;

@@ -39,6 +39,8 @@ struct sp__group_values {
 	uint64_t added, made; /* values that went to the table, and new ones of them */
 };
 
+#define SP__GROUP_AHEAD 32u
+
 struct sp__group_worker {
 	_Alignas(64) const struct sp__group_input *in;
 	struct sp__group_table table;
@@ -51,14 +53,16 @@ struct sp__group_worker {
 	struct sp__bytes unquoted, key, by;
 	struct sp__keybuf encoded;
 	struct sp__group_values *lists;
-	struct sp__bytes out;	 /* partial records */
-	struct sp__bytes direct; /* ... of values that did not go through the table */
-	bool given;		 /* direct was returned, and is to be emptied */
-	uint32_t emitting;	 /* the next group of the full table; 0: none */
-	bool full;		 /* the table is to be emptied */
-	bool small;		 /* the table stays in the cache */
-	uint64_t added, made;	 /* records, and groups of them, since the table was empty */
-	uint64_t records, bytes; /* taken; bytes are counted by the owner */
+	struct sp__bytes next_key;	/* of a record that is added later */
+	uint64_t next[SP__GROUP_AHEAD]; /* hashes of the keys of such records */
+	struct sp__bytes out;		/* partial records */
+	struct sp__bytes direct;	/* ... of values that did not go through the table */
+	bool given;			/* direct was returned, and is to be emptied */
+	uint32_t emitting;		/* the next group of the full table; 0: none */
+	bool full;			/* the table is to be emptied */
+	bool small;			/* the table stays in the cache */
+	uint64_t added, made;		/* records, and groups of them, since the table was empty */
+	uint64_t records, bytes;	/* taken; bytes are counted by the owner */
 	uint64_t skipped, filtered, partials, fills;
 	struct sp__expr_bad bad; /* a value that is not a number or a date */
 	const char *bad_of;	 /* in which aggregate or expression */
@@ -68,8 +72,8 @@ struct sp__group_worker {
 #define SP__GROUP_TRIED UINT64_C(16384)
 
 /*
- * True if the table can hold the different ones of all records, of which `added` made `made` groups.
- * If n of N equally frequent ones were added, about n^2 / 2N were there before; so N follows.
+ * True if the table can hold the groups of all records; the first `added` have made `made` groups.
+ * If n records have N equally frequent keys, about n^2 / 2N keys were there before; so N follows.
  */
 static inline bool sp__group_worker_pays(const struct sp__group_worker *w, uint64_t added,
 					 uint64_t made)
