@@ -44,6 +44,9 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 
 	if (o->fixed_bytes[0] || o->fixed_bytes[1])
 		rc = sp__binary_check(o, err);
+	if (!rc && o->where && o->fixed_bytes[0])
+		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+			      "--where: records of a fixed length have no fields for a condition");
 	if (!rc && sp__is_inl(o->algorithm))
 		rc = sp__inl_check(o, io, err);
 	else if (!rc && o->nthen)
@@ -235,6 +238,7 @@ static int close_all(struct sp__join *j, int rc)
 	sp__wstream_close(j->result.ws);
 	sp_outfile_close(j->result.file, j->env.err);
 	sp__emit_release(&j->result.emit);
+	sp__joincondition_free(j->result.where);
 	for (int i = 0; i < 2; i++)
 		sp__source_close(&j->in.source[i]);
 	closed = sp__env_close(&j->env);
@@ -274,6 +278,7 @@ static void note(struct sp__join *j)
 		st->prediction.revised_s = sp__progress_end_s(&j->counts.progress, j->env.begin_ns);
 	for (int i = 0; i < SP_JOIN_PHASES; i++)
 		st->phase_elapsed_s[i] = (double)j->counts.phase_ns[i] * 1e-9;
+	st->filtered = j->result.emit.filtering.records;
 	st->output_records = j->result.emit.records;
 	st->output_bytes = j->result.emit.bytes;
 	if (j->result.ws) {

@@ -230,8 +230,9 @@ static const char *refuse(const struct sp_join_opts *o, struct sp_operator *cons
 {
 	struct sp_recfmt format;
 
-	if (o->header || o->auto_columns || o->limited || o->nthen)
-		return "a join of operators cannot have a header, a limit or further files";
+	if (o->header || o->auto_columns || o->where || o->limited || o->nthen)
+		return "a join of operators cannot have a header, a condition, a limit or further "
+		       "files";
 	if (o->fixed_bytes[0] || o->fixed_bytes[1])
 		return "a join of operators joins lines or CSV records";
 	if (sp__is_inl(o->algorithm) != !inputs[1])

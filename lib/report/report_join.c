@@ -96,6 +96,7 @@ static const struct sp_report_field result_fields[] = {
 	FIELD(join_stats, "records_2", COUNT, records[1], "records read of file 2"),
 	FIELD(join_stats, "input_1_bytes", COUNT, input_bytes[0], "bytes read of file 1"),
 	FIELD(join_stats, "input_2_bytes", COUNT, input_bytes[1], "bytes read of file 2"),
+	MEMBER(join_stats, COUNT, filtered, "records left out by --where"),
 	MEMBER(join_stats, COUNT, output_records, "records written"),
 	MEMBER(join_stats, COUNT, output_bytes, "bytes written"),
 	FIELD(join_stats, "build_input", KNOWN, build,

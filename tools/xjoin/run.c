@@ -105,6 +105,8 @@ static _Noreturn void refused(const struct settings *set, const struct sp_errinf
 	const char *reason = err->text[0] ? err->text : sp_strerror(err->code);
 	const char *name = err->path[0] ? quote_file(err->path) : "", *colon = *name ? ": " : "";
 
+	if (err->where)
+		die_argument(err);
 	if (err->offset >= 0)
 		die("%s: offset %lld: %s", name, err->offset, reason);
 	if (set->index_command)

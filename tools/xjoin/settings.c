@@ -169,6 +169,10 @@ const struct setting xjoin_settings[] = {
 	PACKED_SETTINGS(struct settings, opts.run),
 	{ "ordered", "FILE", "write the result in the order of file 1 or 2", TO(opts.ordered),
 	  .choices = ordered_words },
+	{ "where", "CONDITION",
+	  "leave out lines of the result for which this is not true, as in 'price > 5', or "
+	  "'\"2.3\" > 5' for a field",
+	  TO(opts.where), .once = "conditions of records" },
 	{ "limit", "N", "stop after N lines of the result", TO(opts.limit),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, opts.limited) },
 	{ .doc = "Spindle's own options, how to join:" },

@@ -173,6 +173,11 @@ struct sp_join_opts {
 	/* Files 3 and up, lines or CSV, for SP_JOIN_INL and SP_JOIN_ASYNC_INL; pairs only. */
 	const struct sp_join_then *then;
 	size_t nthen;
+	/*
+	 * A condition of the records of the result, as of --where in xjoin(1): the others are left
+	 * out; or NULL.  SP_EUNSUP: binary records, an operator of a plan.
+	 */
+	const char *where;
 	/* End the join, as complete, after `limit` records; the header does not count. */
 	bool limited;
 	uint64_t limit;
@@ -309,6 +314,7 @@ struct sp_join_stats {
 	uint64_t sort_runs; /* runs of the result in temporary space */
 	uint64_t records[2], input_bytes[2];
 	uint64_t blank_lines[2]; /* skipped: they are not records in CSV of several columns */
+	uint64_t filtered;	 /* records of the result that `where` left out */
 	uint64_t output_records, output_bytes;
 	unsigned build;	     /* file read first; 0: merged */
 	uint64_t partitions; /* partitions of the build input, before repeated partitioning */

@@ -397,6 +397,7 @@ static void add_counts(struct sp__workers *c)
 		sp__tally_join(&to->filtered, &w->balance.filtered);
 		s->bytes[SP__PROBE] += w->probed;
 		s->h->out->emit.records += w->emit.records;
+		s->h->out->emit.filtering.records += w->emit.filtering.records;
 	}
 }
 

@@ -28,21 +28,6 @@ struct names {
 	size_t n;
 };
 
-/* Returns the name of a field of a header, for free(); NULL: no memory. */
-static char *name_of(const struct sp__emit *e, const struct sp__slice *f)
-{
-	char *name = malloc(f->n + 1), *end = name;
-
-	if (!name)
-		return NULL;
-	if (e->cut.kind == SP__CUT_CSV)
-		end = (char *)sp__csv_unquote(f->p, f->p + f->n, (unsigned char *)name);
-	else
-		end = mempcpy(name, f->p, f->n);
-	*end = '\0';
-	return name;
-}
-
 static int add(struct names *names, unsigned file, size_t field)
 {
 	const struct sp__fields *f = &names->emit->fields[file];
@@ -52,7 +37,7 @@ static int add(struct names *names, unsigned file, size_t field)
 		return 0;
 	if (!SP__ARRAY_GROW_BY_ONE(names->at, names->n))
 		return -ENOMEM;
-	c.name = name_of(names->emit, &f->at[field]);
+	c.name = sp__header_name(&names->emit->cut, &f->at[field]);
 	if (!c.name)
 		return -ENOMEM;
 	names->at[names->n++] = c;
@@ -336,6 +321,12 @@ static int check_header(struct sp__join_inputs *in, struct sp__result *out, unsi
 			sp__header_uncut(e->fields[file].n, (unsigned char)e->cut.sep[0], uncut));
 }
 
+static int parse_where(struct sp__join_inputs *in, struct sp__result *out,
+		       const struct sp__line *headers)
+{
+	return sp__joincondition_parse(&out->where, &out->emit, headers, in->env->err);
+}
+
 /* copies, renamed: buffers for the header of each file. */
 static int all_first_lines(struct sp__join_inputs *in, struct sp__result *out,
 			   struct sp__bytes *copies, struct sp__bytes *renamed)
@@ -360,6 +351,12 @@ static int all_first_lines(struct sp__join_inputs *in, struct sp__result *out,
 		if (rc < 0)
 			return rc;
 	}
+	if (in->opts->where) {
+		int rc = parse_where(in, out, in->opts->header ? first : NULL);
+
+		if (rc < 0)
+			return rc;
+	}
 	if (!in->opts->header || !any)
 		return 0;
 	if (in->opts->suffixes) {
@@ -378,7 +375,7 @@ static int first_lines(struct sp__join_inputs *in, struct sp__result *out)
 	int rc;
 
 	if (!in->opts->header && !out->emit.padded)
-		return 0;
+		return in->opts->where ? parse_where(in, out, NULL) : 0;
 	rc = all_first_lines(in, out, copies, renamed);
 	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++) {
 		sp__bytes_release(&copies[i], NULL);
@@ -394,6 +391,7 @@ int sp__join_begin_rows(struct sp__join_inputs *in, struct sp__result *out)
 
 	if (rc < 0)
 		return rc;
+	e->where = out->where;
 	out->timeline = (struct sp__timeline){ .io = in->io, .env = in->env };
 	if (in->io->row)
 		e->timeline = &out->timeline;

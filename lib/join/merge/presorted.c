@@ -112,6 +112,7 @@ static int held_open(struct trial *t)
 	held->layout = t->layout;
 	for (int i = 0; i < 2; i++)
 		held->emit.auto_fields[i] = t->out->emit.auto_fields[i];
+	held->emit.where = t->out->emit.where;
 	held->emit.sink = to_space;
 	held->emit.sink_arg = held;
 	return rc;
@@ -153,6 +154,7 @@ static int held_write(struct held *held, struct sp__emit *to)
 		if (!rc)
 			rc = write_run(held, to);
 	}
+	to->filtering.records += e->filtering.records;
 	for (uint64_t i = 0; i < e->records && !rc; i++)
 		sp__emit_count(to);
 	return rc;

@@ -29,7 +29,7 @@
 /* Counts of a range that has been merged. */
 struct counted {
 	bool ended;
-	uint64_t lines[2], bytes[2], merged[2], records;
+	uint64_t lines[2], bytes[2], merged[2], records, filtered;
 	bool unpairable;
 };
 
@@ -135,7 +135,7 @@ static int open_range(struct sp__joinrange_maker *k)
 		return rc;
 	r->unpairable = false;
 	r->in.merged[0] = r->in.merged[1] = 0;
-	r->out.emit.records = 0;
+	r->out.emit.records = r->out.emit.filtering.records = 0;
 	r->out.emit.error = 0;
 	k->merge = r->all->ops->begin(r, r->all->arg);
 	return k->merge ? 0 : -ENOMEM;
@@ -169,6 +169,7 @@ static void count(struct sp__joinrange_maker *k)
 	c = &a->count[r->number];
 	*c = (struct counted){ .ended = !k->stopped,
 			       .records = r->out.emit.records,
+			       .filtered = r->out.emit.filtering.records,
 			       .unpairable = r->unpairable };
 	for (int i = 0; i < 2; i++) {
 		c->lines[i] = r->in.source[i].lines;
@@ -285,6 +286,7 @@ static void add_counts(struct sp__joinranges *a, uint64_t before, bool goes_on,
 		const struct counted *c = &a->count[n];
 
 		a->out->emit.records += c->records;
+		a->out->emit.filtering.records += c->filtered;
 		if (n == before && goes_on)
 			break;
 		past->unpairable |= c->unpairable;

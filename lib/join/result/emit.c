@@ -68,6 +68,7 @@ void sp__emit_release(struct sp__emit *e)
 	free(e->own_filler);
 	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++)
 		free(e->fields[i].at);
+	sp__joinfiltering_release(&e->filtering);
 	*e = (struct sp__emit){ 0 };
 }
 
@@ -76,6 +77,7 @@ void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf,
 	*share = *e;
 	share->own_filler = NULL;
 	memset(share->fields, 0, sizeof(share->fields));
+	share->filtering = (struct sp__joinfiltering){ 0 };
 	share->ws = NULL;
 	share->timeline = NULL;
 	share->each = share->begun = share->mark_due = false;
@@ -414,9 +416,22 @@ void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp
 	sp__emit_files(e, of);
 }
 
+/* True if the record is left out, or has an error. */
+static bool is_filtered(struct sp__emit *e, const struct sp__line *const *of)
+{
+	bool chosen = false;
+	int rc = e->error ? e->error : sp__joincondition_choose(e, of, &chosen);
+
+	if (rc < 0)
+		e->error = rc;
+	else if (!chosen)
+		e->filtering.records++;
+	return !chosen;
+}
+
 void sp__emit_files(struct sp__emit *e, const struct sp__line *const *of)
 {
-	if (e->error == SP__LIMIT_REACHED)
+	if (e->error == SP__LIMIT_REACHED || (e->where && is_filtered(e, of)))
 		return;
 	if (e->tags_of)
 		put_tags(e, of[0], of[1]);

@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include "join/plan/plan.h"
+#include "join/result/condition.h"
 #include "rec/fields.h"
 #include "run/env.h"
 
@@ -77,6 +78,9 @@ struct sp__emit {
 	char *buf, *at, *end;
 	uint64_t bytes, records; /* flushed; begun */
 	int error;
+	/* Records for which it is not true are left out; borrowed.  NULL: none. */
+	const struct sp__joincondition *where;
+	struct sp__joinfiltering filtering;
 	/* Limit of records that go to ws, and their timeline. */
 	uint64_t limit;
 	struct sp__timeline *timeline; /* NULL: no timeline */

@@ -16,8 +16,9 @@ struct sp__result {
 	const char *name;
 	struct sp_outfile *file; /* NULL: the caller's descriptor */
 	int fd;
-	struct sp__wstream *ws;	      /* NULL: not open */
-	struct sp__timeline timeline; /* of its records, for sp_join_io.row */
+	struct sp__joincondition *where; /* of emit; NULL: none */
+	struct sp__wstream *ws;		 /* NULL: not open */
+	struct sp__timeline timeline;	 /* of its records, for sp_join_io.row */
 };
 
 /* Bytes of the emit's buffer that an operator returns in one batch. */
