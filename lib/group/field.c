@@ -5,8 +5,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "group/pivot.h"
-#include "group/running.h"
+#include "group/result.h"
 #include "rec/json.h"
 
 #define NO_VALUE "-" /* where fields are separated by blanks */
@@ -85,6 +84,14 @@ static int not_utf8(struct sp__group_results *r, const char *what, const char *p
 			what, (int)sp__min(n, SHOWN), p);
 }
 
+const char *sp__group_result_name(const struct sp__group_results *r, uint32_t number)
+{
+	const uint32_t keys = r->spec->nkeys - r->spec->pivot;
+
+	return r->names && number >= keys ? r->names[number - keys]
+					  : sp__group_column_name(r->spec, number);
+}
+
 /* Appends a member of an object. */
 static int put_member(struct sp__group_results *r, uint32_t number, const char *p, size_t n,
 		      bool is_number)
@@ -120,14 +127,12 @@ int sp__group_field_put(struct sp__group_results *r, uint32_t number, const char
 {
 	if (r->take)
 		return r->take(r, number, p, n, is_number);
-	if (r->having && number < sp__group_named(r->spec)) {
+	if ((r->having || r->runs) && number < sp__group_named(r->spec)) {
 		if (sp__bytes_append(&r->values, p, n, NULL))
 			return no_memory(r);
 		r->columns[number].n = n;
 	}
-	if ((r->sorter && r->order.column == (int)number &&
-	     sp__bytes_set(&r->ordered, p, n, NULL)) ||
-	    (r->runs && sp__group_runs_note(r->runs, number, p, n)))
+	if (r->sorter && r->order.column == (int)number && sp__bytes_set(&r->ordered, p, n, NULL))
 		return no_memory(r);
 	return r->json ? put_member(r, number, p, n, is_number) : put_separated(r, number, p, n);
 }

@@ -212,13 +212,6 @@ int sp__group_pivot_add(struct sp__group_results *r)
 
 /* The columns. */
 
-const char *sp__group_result_name(const struct sp__group_results *r, uint32_t number)
-{
-	if (r->pivot && number >= r->pivot->nkeys)
-		return r->pivot->names[number - r->pivot->nkeys];
-	return sp__group_column_name(r->spec, number);
-}
-
 /* The name of a value alone, if there is one aggregate. */
 static char *make_name(const struct sp__group_results *r, const struct value *v, uint32_t aggregate)
 {
@@ -277,6 +270,7 @@ int sp__group_pivot_end(struct sp__group_results *r)
 	}
 	for (uint32_t i = 0; i < p->nvalues; i++)
 		p->places[p->values[i].number] = i;
+	r->names = p->names;
 	r->ncolumns = p->nkeys + n;
 	return r->json ? check_names(r) : 0;
 }

@@ -25,6 +25,3 @@ SP_MUST_CHECK int sp__group_pivot_end(struct sp__group_results *r);
 /* Writes a row of the sort, [at, stop).  Returns as sp__group_row_put(). */
 SP_MUST_CHECK int sp__group_pivot_write(struct sp__group_results *r, const char *at,
 					const char *stop);
-
-/* Returns the name of a column of the result. */
-const char *sp__group_result_name(const struct sp__group_results *r, uint32_t number);

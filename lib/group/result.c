@@ -137,7 +137,10 @@ static int end_group(struct sp__group_results *r)
 
 	for (uint32_t i = 0; i < s->nlists; i++)
 		end_value(&r->lists[i]);
-	rc = !s->largest ? sp__group_row_write(r) : r->split ? close_file(r) : 0;
+	if (s->largest)
+		rc = r->split ? close_file(r) : 0;
+	else
+		rc = r->pivot ? sp__group_pivot_add(r) : sp__group_row_write(r);
 	r->groups++;
 	r->records += ((struct sp__grouped *)sp__group_result_part(r, 0))->records;
 	r->at = 0;
@@ -333,4 +336,32 @@ int sp__group_results_end(struct sp__group_results *r)
 	if (!rc && r->at)
 		rc = end_group(r);
 	return rc || !r->pivot ? rc : sp__group_pivot_end(r);
+}
+
+/* Writes a row of the sort, [at, stop): behind the parts of the order. */
+static int write_sorted(struct sp__group_results *r, const char *at, const char *stop)
+{
+	for (unsigned i = sp__group_is_ordered(r) + 1; i; i--)
+		at = (const char *)memchr(at, SP__CODE_END, (size_t)(stop - at)) + 1;
+	if (r->pivot)
+		return sp__group_pivot_write(r, at, stop);
+	if (r->runs && !(at = sp__group_runs_restore(r->runs, at, stop)))
+		return no_memory(r);
+	if (sp__bytes_reserve(&r->row, (size_t)(stop - at), NULL))
+		return no_memory(r);
+	r->row.bytes =
+		(size_t)(sp__code_unescape(r->row.data, at, (size_t)(stop - at)) - r->row.data);
+	return sp__group_row_finish(r);
+}
+
+int sp__group_results_rows(struct sp__group_results *r, const struct sp_batch *sorted)
+{
+	const char *at = sorted->data, *end = at + sorted->bytes;
+	int rc = 0;
+
+	for (const char *stop; !rc && at < end; at = stop + 1) {
+		stop = memchr(at, SP__CODE_NUL, (size_t)(end - at));
+		rc = write_sorted(r, at, stop);
+	}
+	return rc;
 }

@@ -58,9 +58,10 @@ struct sp__group_results {
 	struct sp__bytes row, body, out;
 	struct sp__bytes ordered; /* the value of the row in order.column */
 	struct sp__bytes code;
-	struct sp__bytes values;       /* of the row, for the condition, ... */
+	struct sp__bytes values;       /* of the row, for conditions and running, ... */
 	struct sp__slice *columns;     /* ... which ends here; p: set when the row is complete */
 	sp__group_field_fn *take;      /* instead of the row; or NULL */
+	char **names;		       /* of columns behind the keys of a pivot, which has them */
 	uint32_t ncolumns;	       /* of the result */
 	struct sp__group_runs *runs;   /* columns that depend on other rows; NULL: none */
 	struct sp__group_pivot *pivot; /* NULL: none */
@@ -92,6 +93,8 @@ SP_MUST_CHECK int sp__group_results_end(struct sp__group_results *r);
 /* Writes sorted rows.  Returns as take(). */
 SP_MUST_CHECK int sp__group_results_rows(struct sp__group_results *r,
 					 const struct sp_batch *sorted);
+/* field.c: returns the name of a column of the result. */
+const char *sp__group_result_name(const struct sp__group_results *r, uint32_t number);
 /* field.c: appends a field to the row; is_number: JSON has it without quotes. */
 SP_MUST_CHECK int sp__group_field_put(struct sp__group_results *r, uint32_t number, const char *p,
 				      size_t n, bool is_number);
@@ -105,6 +108,12 @@ static inline uint64_t sp__group_result_position(const struct sp__group_results 
 {
 	return r->spec->position ? *(const uint64_t *)sp__group_result_part(r, r->spec->position)
 				 : 0;
+}
+
+/* Without another order rows are sorted by their number: what they need is known later. */
+static inline bool sp__group_is_ordered(const struct sp__group_results *r)
+{
+	return r->order.first || r->order.column >= 0;
 }
 
 /* rows.c: writes a row or a record, given without its end.  Returns as take(). */

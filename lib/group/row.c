@@ -9,7 +9,6 @@
 #include "base/floats.h"
 #include "base/minmax.h"
 #include "base/put.h"
-#include "group/pivot.h"
 #include "group/running.h"
 #include "group/sketch.h"
 
@@ -260,24 +259,29 @@ int sp__group_row_key(struct sp__group_results *r)
 	return rc;
 }
 
+/* Sets where the values of the row are, now that they do not move. */
+static void set_columns(struct sp__group_results *r)
+{
+	const char *at = r->values.data;
+
+	for (uint32_t i = 0; (r->having || r->runs) && i < sp__group_named(r->spec); i++) {
+		r->columns[i].p = at;
+		at += r->columns[i].n;
+	}
+}
+
 /* Sets *chosen to whether the condition is true for the row. */
 static int choose(struct sp__group_results *r, bool *chosen)
 {
 	const struct sp__group_spec *s = r->spec;
 	/* The text of --null is one of keys: a count can be the same text. */
 	const struct sp__expr_record record = { .columns = r->columns };
-	const char *at = r->values.data;
 	struct sp__expr_bad bad;
 	int rc;
 
-	for (uint32_t i = 0; i < sp__group_named(s); i++) {
-		struct sp__slice *column = &r->columns[i];
-
-		column->p = at;
-		at += column->n;
-		if (i < s->nkeys && sp__group_is_null(r->in, s->keys[i].column, column))
-			column->n = 0;
-	}
+	for (uint32_t i = 0; i < s->nkeys; i++)
+		if (sp__group_is_null(r->in, s->keys[i].column, &r->columns[i]))
+			r->columns[i].n = 0;
 	rc = sp__expr_choose(r->having, r->scratch, &record, chosen, &bad);
 	if (rc == SP_EFORMAT)
 		return sp__errf(r->err, rc, "group", NULL, -1,
@@ -317,12 +321,14 @@ int sp__group_row_write(struct sp__group_results *r)
 	bool chosen = true;
 	int rc;
 
-	if (r->pivot)
-		return sp__group_pivot_add(r);
 	r->row.bytes = r->values.bytes = 0;
 	rc = sp__group_row_key(r);
 	if (!rc)
 		rc = sp__group_row_values(r);
+	if (!rc)
+		set_columns(r);
+	if (!rc && r->runs && sp__group_runs_take(r->runs, r->columns))
+		rc = no_memory(r);
 	if (!rc && r->runs)
 		sp__group_runs_total(r->runs);
 	if (!rc && r->having)

@@ -3,7 +3,6 @@
  * Writes rows and records, in the order of the keys or through a sort of rows (result.h).
  */
 #include "base/err.h"
-#include "group/pivot.h"
 #include "group/running.h"
 #include "group/split.h"
 
@@ -110,12 +109,6 @@ static int put_position(struct sp__bytes *code, uint64_t position)
 	return sp__code_put_part(code, bytes, sizeof(bytes));
 }
 
-/* Without another order rows are sorted by their number: what they need is known later. */
-static bool is_ordered(const struct sp__group_results *r)
-{
-	return r->order.first || r->order.column >= 0;
-}
-
 int sp__group_row_sort(struct sp__group_results *r, uint64_t position, const struct sp__bytes *body)
 {
 	struct sp__bytes *code = &r->code;
@@ -123,7 +116,7 @@ int sp__group_row_sort(struct sp__group_results *r, uint64_t position, const str
 	int rc = 0;
 
 	code->bytes = 0;
-	if (is_ordered(r))
+	if (sp__group_is_ordered(r))
 		rc = r->order.first ? put_position(code, position)
 				    : put_value_code(code, r->ordered.data, r->ordered.bytes);
 	if (!rc && r->order.reverse) {
@@ -142,32 +135,4 @@ int sp__group_row_sort(struct sp__group_results *r, uint64_t position, const str
 	memcpy(to + code->bytes, body->data, body->bytes);
 	to[code->bytes + body->bytes] = SP__CODE_NUL;
 	return sp__sorter_add(r->sorter, code->bytes + body->bytes + 1);
-}
-
-/* Writes a row of the sort, [at, stop): behind the parts of the order. */
-static int write_sorted(struct sp__group_results *r, const char *at, const char *stop)
-{
-	for (unsigned i = is_ordered(r) + 1; i; i--)
-		at = (const char *)memchr(at, SP__CODE_END, (size_t)(stop - at)) + 1;
-	if (r->pivot)
-		return sp__group_pivot_write(r, at, stop);
-	if (r->runs && !(at = sp__group_runs_restore(r->runs, at, stop)))
-		return no_memory(r);
-	if (sp__bytes_reserve(&r->row, (size_t)(stop - at), NULL))
-		return no_memory(r);
-	r->row.bytes =
-		(size_t)(sp__code_unescape(r->row.data, at, (size_t)(stop - at)) - r->row.data);
-	return sp__group_row_finish(r);
-}
-
-int sp__group_results_rows(struct sp__group_results *r, const struct sp_batch *sorted)
-{
-	const char *at = sorted->data, *end = at + sorted->bytes;
-	int rc = 0;
-
-	for (const char *stop; !rc && at < end; at = stop + 1) {
-		stop = memchr(at, SP__CODE_NUL, (size_t)(end - at));
-		rc = write_sorted(r, at, stop);
-	}
-	return rc;
 }

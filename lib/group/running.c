@@ -57,13 +57,15 @@ void sp__group_runs_free(struct sp__group_runs *runs)
 	free(runs);
 }
 
-int sp__group_runs_note(struct sp__group_runs *runs, uint32_t number, const char *p, size_t n)
+int sp__group_runs_take(struct sp__group_runs *runs, const struct sp__slice *columns)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < runs->n; i++)
-		if (runs->run[i].spec->of == number)
-			rc = sp__bytes_set(&runs->run[i].value, p, n, NULL);
+	for (uint32_t i = 0; !rc && i < runs->n; i++) {
+		const struct sp__slice *value = &columns[runs->run[i].spec->of];
+
+		rc = sp__bytes_set(&runs->run[i].value, value->p, value->n, NULL);
+	}
 	return rc;
 }
 

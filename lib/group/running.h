@@ -15,9 +15,8 @@
 struct sp__group_runs *sp__group_runs_new(const struct sp__group_spec *s);
 void sp__group_runs_free(struct sp__group_runs *runs);
 
-/* Notes a field of the row, if it is a value that is needed.  Returns 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__group_runs_note(struct sp__group_runs *runs, uint32_t number, const char *p,
-				      size_t n);
+/* Takes the values of a row, by column.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__group_runs_take(struct sp__group_runs *runs, const struct sp__slice *columns);
 /* Adds the values of the row to the totals of all groups. */
 void sp__group_runs_total(struct sp__group_runs *runs);
 /* Appends the values of the row to the body of a row.  Returns 0 or -ENOMEM. */

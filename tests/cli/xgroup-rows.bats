@@ -5,12 +5,15 @@
 # and a file for each group.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
-setup() {
+full=${SP_TEST_FULL:-}
+setup()
+{
 	begin_test tmp
 	printf 'city,year,n\nx,1,2.5\ny,2,5\nx,2,\nz,1,2.5\n' >in.csv
 }
 
 @test "random records: rows and files are those of Python" {
+	needs python3
 	mkdir work && cd work
 	python3 "$BATS_TEST_DIRNAME/xgroup_rows.py" "$xgroup" $((full ? 1500 : 60)) "${SEED:-1}"
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # xjoin --where: the records of the result for which a condition is true, as SQL chooses them.
+# shellcheck disable=SC2154 # bats sets stderr
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 full=${SP_TEST_FULL:-}

@@ -3,6 +3,7 @@
 #
 # Predicates of tables have the grammar of expressions: the records that xsort --where selects from
 # the same text, whatever the layout and the number of threads; and values that do not fit.
+# shellcheck disable=SC2154 # bats sets stderr
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 full=${SP_TEST_FULL:-}

@@ -107,11 +107,16 @@ class Groups(Folder):
             (dict(keys=1, largest=1, by="2nr"), "-k1 --largest=1 -k2nr", "A|10|y\na|1|x\nb|3|\n"),
             (dict(keys=1, largest=1), "-k1 --largest=1", "A|10|y\na|1|x\nb|2|z\n"),
             (dict(agg="sum(2)", format="json"), "-a 'sum(2)' --format=json", '{"sum(2)":16}\n'),
-            (dict(keys=1, pivot=2), "-k1 --pivot=2", "1|1|10|2|3\nA|0|1|0|0\na|1|0|0|0\nb|0|0|1|1\n"),
+            (
+                dict(keys=1, pivot=2),
+                "-k1 --pivot=2",
+                "1|1|10|2|3\nA|0|1|0|0\na|1|0|0|0\nb|0|0|1|1\n",
+            ),
             (
                 dict(keys=1, percent=True, cumulative=["count() as n", "percent(count())"]),
                 "-k1 --percent '--cumulative=count() as n' '--cumulative=percent(count())'",
-                "A|1|25.000000|1|25.000000\na|1|25.000000|2|50.000000\nb|2|50.000000|4|100.000000\n",
+                "A|1|25.000000|1|25.000000\na|1|25.000000|2|50.000000\n"
+                "b|2|50.000000|4|100.000000\n",
             ),
             (dict(agg="count(3)", null="y"), "-a 'count(3)' --null=y", "2\n"),
             (

@@ -124,8 +124,8 @@ struct sp_group_stats {
  * rows of all groups in its inputs, which are partial totals.
  *
  * Options, locale and version of the library must be the same in both steps: partial totals are
- * trusted as temporary data is.  Not with split, pivot, percent, cumulative, and an order other than
- * that of the keys.
+ * trusted as temporary data is.  Not with split, pivot, percent, cumulative, and an order other
+ * than that of the keys.
  */
 enum sp_group_step { SP_GROUP_BOTH_STEPS, SP_GROUP_FIRST_STEP, SP_GROUP_SECOND_STEP };
 
