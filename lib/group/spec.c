@@ -133,12 +133,13 @@ static int note_argument(struct sp__group_parser *p, uint32_t column, uint32_t s
 /* Takes the bounds behind a column, and the parenthesis; a->name: the column. */
 static int take_bins(struct sp__group_parser *p, struct sp__group_aggregate *a, uint32_t column)
 {
+	/* The number of a column without a name. */
+	const bool number = p->word[strspn(p->word, "0123456789")] == '\0' && !p->names->n;
 	int rc = note_argument(p, column, UINT32_MAX, SP__KEEP_COUNTS, true, &a->argument);
 
 	free(a->name);
 	a->name = NULL;
-	if (!rc &&
-	    asprintf(&a->name, "%s%s", isdigit((unsigned char)*p->word) ? "$" : "", p->word) < 0)
+	if (!rc && asprintf(&a->name, "%s%s", number ? "$" : "", p->word) < 0)
 		rc = sp__group_no_memory(p);
 	if (!rc)
 		rc = sp__bins_take(p, &p->s->arguments[a->argument]);

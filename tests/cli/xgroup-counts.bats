@@ -83,6 +83,10 @@ numbers()
 	[ "$output" = '{"y<-10":0,"-10<=y<20.5":5,"20.5<=y<40":1,"y>=40":2}' ]
 	run -0 "$xgroup" --csv --header --null=- -k k --agg 'hist(x, -1)' --order='x>=-1:r' --limit=1 h
 	[ "${lines[1]}" = b,0,3 ]
+	run -0 "$xgroup" --csv --header --null=- --agg 'hist(1 * x, 2), hist(1, 2)' h
+	[ "${lines[0]}" = '1 * x<2,1 * x>=2,x<2,x>=2' ]
+	run -0 "$xgroup" --csv --header --agg 'hist("2024", 2), hist(1, 3)' <<<$'2024\n5'
+	[ "$output" = $'2024<2,2024>=2,2024<3,2024>=3\n0,1,0,1' ]
 	run -0 "$xgroup" --format=json --agg 'hist(1, 2)' <<<5
 	[ "$output" = '{"$1<2":0,"$1>=2":1}' ]
 	run -0 "$xgroup" --csv --header --agg 'hist(x, 2)' /dev/null
