@@ -4,6 +4,7 @@
  *
  * Values are the texts of the result, so a total is that of what is shown.
  */
+#include <math.h>
 #include <stdlib.h>
 #include "base/exactsum.h"
 #include "base/minmax.h"
@@ -11,6 +12,7 @@
 
 #define PERCENT 100
 #define PERCENT_PLACES 6 /* as of a mean */
+#define UNITS_MAX ((sp__int128)1 << 125)
 
 /* A sum of numbers, exact as those of a group. */
 struct total {
@@ -69,21 +71,40 @@ int sp__group_runs_take(struct sp__group_runs *runs, const struct sp__slice *col
 	return rc;
 }
 
-/* No value adds nothing. */
-static void add(struct total *t, const struct sp__bytes *value)
+/* Moves a sum that could overflow to the sum of reals, which stays exact. */
+static void relieve(struct total *t)
 {
-	struct sp__amount x;
+	const sp__int128 whole = t->units / SP__UNITS;
 
-	if (!sp__amount_parse(value->data, value->bytes, &x))
+	if (t->units < UNITS_MAX && t->units > -UNITS_MAX)
 		return;
-	if (x.is_real)
-		sp__exactsum_add(&t->reals, x.real);
-	else
-		t->units += x.units;
-	t->is_real |= x.is_real;
-	t->places = sp__max(t->places, x.places);
+	sp__exactsum_add(&t->reals, (double)(whole >> 48) * 0x1p48);
+	sp__exactsum_add(&t->reals, (double)(whole & ((INT64_C(1) << 48) - 1)));
+	t->units -= whole * SP__UNITS;
+	t->is_real = true;
 }
 
+/* No value adds nothing.  A sum can have more digits than a number of records, or be NaN. */
+static void add(struct total *t, const struct sp__bytes *value)
+{
+	struct sp__decimal d;
+	struct sp__amount x;
+
+	if (!value->bytes)
+		return;
+	if (sp__decimal_parse(value->data, value->bytes, &d)) {
+		t->units += d.units;
+		t->places = sp__max(t->places, d.places);
+		relieve(t);
+		return;
+	}
+	if (!sp__amount_parse(value->data, value->bytes, &x))
+		x.real = NAN;
+	sp__exactsum_add(&t->reals, x.real);
+	t->is_real = true;
+}
+
+/* x->units can be above those of a number of a record. */
 static struct sp__amount amount(const struct total *t)
 {
 	struct sp__amount x = { .units = t->units, .places = t->places, .is_real = t->is_real };
@@ -95,6 +116,14 @@ static struct sp__amount amount(const struct total *t)
 		sp__exactsum_add(&sum, (double)(t->units % SP__UNITS) / SP__UNITS);
 		x.real = sp__exactsum_divide(&sum, 1);
 	}
+	return x;
+}
+
+/* Rounds to f64 what is too large for calculations with exact numbers. */
+static struct sp__amount limited(struct sp__amount x)
+{
+	if (!x.is_real && (x.units >= SP__UNITS_END || x.units <= -SP__UNITS_END))
+		x = (struct sp__amount){ .is_real = true, .real = sp__amount_f64(&x) };
 	return x;
 }
 
@@ -132,8 +161,9 @@ const char *sp__group_runs_restore(struct sp__group_runs *runs, const char *at, 
 /* Sets x to its share of the total.  False: the total is 0. */
 static bool share(struct sp__amount *x, const struct total *all)
 {
-	const struct sp__amount hundred = sp__amount_of(PERCENT), total = amount(all);
+	const struct sp__amount hundred = sp__amount_of(PERCENT), total = limited(amount(all));
 
+	*x = limited(*x);
 	if (!sp__amount_multiply(x, x, &hundred) || !sp__amount_divide(x, x, &total))
 		return false;
 	*x = sp__amount_round(x, PERCENT_PLACES, SP__ROUND_NEAREST);

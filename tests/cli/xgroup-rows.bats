@@ -30,6 +30,19 @@ setup()
 		cmp - <(printf '1 1e+300 50.000000 1e+300\n2 1e+300 50.000000 2e+300\n3 4e-300 0.000000 2e+300\n')
 }
 
+@test "running totals of sums above 10^18 are exact, and NaN is not 0" {
+	printf 'a 900000000000000001\na 100000000000000000\nb 2\nc 0.5\n' >n
+	"$xgroup" -k 1 -a 'sum(2)' --cumulative --percent n | cmp - <(printf '%s\n' \
+		'a 1000000000000000001 100.000000 1000000000000000001' 'b 2 0.000000 1000000000000000003' \
+		'c 0.5 0.000000 1000000000000000003.5')
+	yes 'a 999999999999999999' | head -n 300000 >many
+	printf '%s\n' {b..z} | while read -r key; do sed "s/a/$key/" many; done | cat many - |
+		"$xgroup" -k 1 -a 'sum(2)' --cumulative --percent --order='sum(2):r' | tail -n 1 |
+		cmp - <(echo z 299999999999999999700000 3.846154 7799999999999999992200000)
+	printf 'a inf\na -inf\nb 1\n' | "$xgroup" -k 1 -a 'sum(2)' --cumulative --percent |
+		cmp - <(printf 'a nan - nan\nb 1 - nan\n')
+}
+
 @test "what has no total is refused" {
 	for options in '-a mean(n) --percent' '-a count(),mean(n) --cumulative=mean(n)' '--percent=cuont()' '--percent=city' \
 		'--cumulative=percent(count())' '--percent=as '; do
