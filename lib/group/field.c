@@ -122,6 +122,17 @@ static int put_member(struct sp__group_results *r, uint32_t number, const char *
 	return 0;
 }
 
+/* Notes the value by which rows are ordered; the text of --null is no value. */
+static int set_ordered(struct sp__group_results *r, uint32_t number, const char *p, size_t n)
+{
+	const struct sp__group_spec *s = r->spec;
+	const struct sp__slice text = { p, n };
+	const bool none =
+		number < s->nkeys && sp__group_is_null(r->in, s->keys[number].column, &text);
+
+	return sp__bytes_set(&r->ordered, p, none ? 0 : n, NULL);
+}
+
 int sp__group_field_put(struct sp__group_results *r, uint32_t number, const char *p, size_t n,
 			bool is_number)
 {
@@ -132,7 +143,7 @@ int sp__group_field_put(struct sp__group_results *r, uint32_t number, const char
 			return no_memory(r);
 		r->columns[number].n = n;
 	}
-	if (r->sorter && r->order.column == (int)number && sp__bytes_set(&r->ordered, p, n, NULL))
+	if (r->sorter && r->order.column == (int)number && set_ordered(r, number, p, n))
 		return no_memory(r);
 	return r->json ? put_member(r, number, p, n, is_number) : put_separated(r, number, p, n);
 }

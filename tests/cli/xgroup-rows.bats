@@ -43,6 +43,13 @@ setup()
 		cmp - <(printf 'a nan - nan\nb 1 - nan\n')
 }
 
+@test "order by a key: the text of --null is no value, as in JSON" {
+	printf 'b\nNA\na\n' | "$xgroup" -k 1 --null=NA --order=1 | cmp - <(printf 'NA 1\na 1\nb 1\n')
+	printf 'b\nNA\na\n' | "$xgroup" -k 1 --null=NA --order=1:r --format=json |
+		cmp - <(printf '%s\n' '{"1":"b","count()":1}' '{"1":"a","count()":1}' '{"1":null,"count()":1}')
+	printf '3\nNA\n-1\n' | "$xgroup" -k 1 --null=NA --order=1:r -a 'min(1)' | cmp - <(printf '3 3\n-1 -1\nNA NA\n')
+}
+
 @test "what has no total is refused" {
 	for options in '-a mean(n) --percent' '-a count(),mean(n) --cumulative=mean(n)' '--percent=cuont()' '--percent=city' \
 		'--cumulative=percent(count())' '--percent=as '; do
