@@ -12,6 +12,7 @@
 #include "base/edits.h"
 #include "base/err.h"
 #include "base/minmax.h"
+#include "expr/token.h"
 #include "group/spec.h"
 
 #define SHOWN 40 /* bytes of a user's word in a message */
@@ -101,41 +102,64 @@ static int find_total(const struct sp__group_spec *s, const char *option, const 
 	return 0;
 }
 
+/* True if the text is one name in double quotes. */
+static bool is_quoted(const char *p, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && *p == '"' && (p[i] != '"' || p[i + 1] == '"'))
+		i += 1 + (p[i] == '"');
+	return n > 1 && *p == '"' && i == n - 1;
+}
+
+/* Copies a name without the blanks and double quotes around it.  NULL: no memory. */
+static char *copy_name(const char *p, size_t n)
+{
+	char *name;
+
+	for (; n && isspace((unsigned char)*p); n--)
+		p++;
+	while (n && isspace((unsigned char)p[n - 1]))
+		n--;
+	name = strndup(p, n);
+	if (name && is_quoted(name, n)) {
+		(void)sp__unquote(name, name, &n);
+		name[n] = '\0';
+	}
+	return name;
+}
+
 /* Returns the length of the column in "COLUMN [as NAME]"; *name: NULL without it. */
 static size_t split_name(const struct sp__group_spec *s, const char *text, const char **name)
 {
-	size_t n = strlen(text);
+	const size_t n = strlen(text);
+	bool quoted = false;
 
 	*name = NULL;
-	if (sp__group_spec_find(s, text, n) >= 0)
-		return n;
-	for (size_t i = n; i-- > 0 && !*name;)
-		if (!strncasecmp(text + i, "as ", 3) && (!i || isspace((unsigned char)text[i - 1])))
-			*name = text + (n = i) + strlen("as ");
-	while (n && isspace((unsigned char)text[n - 1]))
-		n--;
-	while (*name && isspace((unsigned char)**name))
-		++*name;
-	return n;
+	for (size_t i = 0; sp__group_spec_find(s, text, n) < 0 && i < n; i++) {
+		quoted ^= text[i] == '"';
+		if (!quoted && !strncasecmp(text + i, "as ", 3) &&
+		    (!i || isspace((unsigned char)text[i - 1])))
+			*name = text + i;
+	}
+	return *name ? (size_t)(*name - text) : n;
 }
 
-static int add_running(struct sp__group_spec *s, const char *option, const char *text,
-		       bool cumulative, struct sp_errinfo *err)
+/* of: "": the first count or sum; name: NULL: that of the option and the column. */
+static int add_running(struct sp__group_spec *s, const char *option, const char *of,
+		       const char *name, bool cumulative, struct sp_errinfo *err)
 {
 	struct sp__group_running run = { .percent = !cumulative, .cumulative = cumulative };
-	const char *name, *of;
-	const size_t n = split_name(s, text, &name);
-	int rc = find_total(s, option, text, n, &run, err);
+	int rc = find_total(s, option, of, strlen(of), &run, err);
 
 	if (rc)
 		return rc;
 	if (name && !*name)
 		return sp__invalid(err, NULL, "%s: a name is expected behind 'as'", option);
-	of = sp__group_column_name(s, run.of);
 	if (name)
 		run.name = strdup(name);
-	else if (asprintf(&run.name, "%s(%.*s)", option + 2, (int)(n ? n : strlen(of)),
-			  n ? text : of) < 0)
+	else if (asprintf(&run.name, "%s(%s)", option + 2,
+			  *of ? of : sp__group_column_name(s, run.of)) < 0)
 		run.name = NULL;
 	if (!run.name || !SP__ARRAY_GROW_BY_ONE(s->running, s->nrunning)) {
 		free(run.name);
@@ -145,15 +169,34 @@ static int add_running(struct sp__group_spec *s, const char *option, const char 
 	return 0;
 }
 
+static int take_running(struct sp__group_spec *s, const char *option, const char *text,
+			bool cumulative, struct sp_errinfo *err)
+{
+	const char *as;
+	const size_t n = split_name(s, text, &as);
+	char *of = copy_name(text, n), *name = NULL;
+	int rc = 0;
+
+	if (as)
+		name = copy_name(as + strlen("as"), strlen(as) - strlen("as"));
+	if (!of || (as && !name))
+		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	else
+		rc = add_running(s, option, of, name, cumulative, err);
+	free(of);
+	free(name);
+	return rc;
+}
+
 int sp__group_running_parse(struct sp__group_spec *s, const struct sp__group_words *words,
 			    struct sp_errinfo *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < words->npercent; i++)
-		rc = add_running(s, "--percent", words->percent[i], false, err);
+		rc = take_running(s, "--percent", words->percent[i], false, err);
 	for (size_t i = 0; !rc && i < words->ncumulative; i++)
-		rc = add_running(s, "--cumulative", words->cumulative[i], true, err);
+		rc = take_running(s, "--cumulative", words->cumulative[i], true, err);
 	return rc;
 }
 

@@ -50,6 +50,16 @@ setup()
 	printf '3\nNA\n-1\n' | "$xgroup" -k 1 --null=NA --order=1:r -a 'min(1)' | cmp - <(printf '3 3\n-1 -1\nNA NA\n')
 }
 
+@test "names in double quotes of columns of shares and running totals" {
+	"$xgroup" --csv --header -k city -a 'sum(n) as "x as y"' --percent='"x as y"' --percent='x as y  as  z ' \
+		--cumulative=' "x as y" as "a as ""b"' --cumulative=z --limit=1 in.csv |
+		cmp - <(printf '%s\n' 'city,x as y,percent(x as y),z,"a as ""b",cumulative(z)' x,2.5,25.000000,25.000000,2.5,25.000000)
+	for name in 's as ""' 's as ' ' as'; do
+		run -2 "$xgroup" --csv --header -k city -a 'sum(n) as s' --percent="$name" in.csv
+		[[ $output = *"a name is expected behind 'as'"* || $output = *"no column 'as'"* ]]
+	done
+}
+
 @test "what has no total is refused" {
 	for options in '-a mean(n) --percent' '-a count(),mean(n) --cumulative=mean(n)' '--percent=cuont()' '--percent=city' \
 		'--cumulative=percent(count())' '--percent=as '; do
