@@ -16,6 +16,8 @@
 #include "base/whole.h"
 #include "group/split.h"
 
+#define SHOWN 40 /* bytes of a name in a message */
+
 /* A file that must stay: an input, or the file of another group. */
 struct taken {
 	dev_t dev;
@@ -184,14 +186,24 @@ int sp__group_split_key(struct sp__group_split *s, const char *p, size_t n)
 
 /* Files. */
 
+/* Refuses a name that is too long; it is not shown as a whole. */
+static int too_long(struct sp__group_split *s)
+{
+	return sp__errf(s->err, -ENAMETOOLONG, "group", NULL, -1,
+			"--split: the name '%.*s...' of the file of a group has %zu bytes, which "
+			"are too many; a key of fewer bytes is substr(KEY, 1, 50)",
+			SHOWN, s->name.data, s->name.bytes - 1);
+}
+
 /* Refuses a file that would be lost. */
 static int check_old(struct sp__group_split *s)
 {
 	struct taken key, *const *found;
 	struct stat st;
 
+	/* Opening it has any other error. */
 	if (stat(s->name.data, &st))
-		return 0; /* opening it has the error, if there is one */
+		return errno == ENAMETOOLONG ? too_long(s) : 0;
 	key = (struct taken){ .dev = st.st_dev, .ino = st.st_ino };
 	found = tfind(&key, &s->taken, order_taken);
 	if (!found)
