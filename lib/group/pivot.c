@@ -183,7 +183,9 @@ int sp__group_pivot_add(struct sp__group_results *r)
 	uint32_t at = find(p, code, code_bytes);
 	int rc = 0;
 
-	if (p->open && (p->prefix.bytes != bytes || memcmp(p->prefix.data, r->prefix.data, bytes)))
+	/* Without other keys there is one row, and the prefix can be NULL. */
+	if (p->open && bytes &&
+	    (p->prefix.bytes != bytes || memcmp(p->prefix.data, r->prefix.data, bytes)))
 		rc = end_row(r);
 	if (rc)
 		return rc;
