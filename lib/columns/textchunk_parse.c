@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) void each(struct block *b, bool csv
 {
 	struct sp__textchunk *c = b->chunk;
 	const struct sp__fieldends_opts *o = &c->opts->fields;
-	const bool last = b->column + 1 == b->chunk->opts->schema->n;
+	const bool last = b->column + 1 == o->fields; /* no empty field is behind it */
 	const bool cut_cr = last && (csv || c->opts->schema->style.cr);
 	const bool not_null = c->opts->schema->columns[b->column].not_null;
 	const uint32_t width =
@@ -193,6 +193,7 @@ static inline __attribute__((always_inline)) void each(struct block *b, bool csv
 		if (cut_cr && n && p[n - 1] == '\r')
 			n--;
 		if (csv && n && *p == '"') {
+			b->canonical &= p[n - 1] == '"'; /* else text follows the quotes */
 			n = unquote(p, n);
 			quoted = true;
 		}

@@ -197,6 +197,22 @@ comes_back()
 	done
 }
 
+@test "text behind the quotes of a field is said to be written in another way" {
+	for text in '"a"b,1\n"c,d",2\n' '"a,"b,1\n' '1,"a"b\n' '1,"a"\rb\n' '"a"\r,1\n'; do
+		# shellcheck disable=SC2059
+		printf "$text" >in
+		comes_back no --csv
+		comes_back no --csv --exact
+	done
+	printf '"a""b","c"\r\n"""",""\r\n' >in
+	comes_back yes --csv --null=-
+}
+
+@test "a carriage return before a separator at the end of a line belongs to its field" {
+	printf 'a|b\r|\r\nc|d|\r\n' >in
+	comes_back yes '-t|'
+}
+
 @test "records that are appended in another way are said to be so" {
 	printf 'a,b\r\n1,x\r\n' | "$xtable" load t --csv --header
 	for text in 'a,b\n2,y\n' 'a,b\r\n"2",y\r\n' 'a,b\r\n2,y\r'; do
