@@ -147,7 +147,7 @@ static int set_columns(struct sp__filtering *c, const struct sp__condition *w, c
 		       size_t bytes)
 {
 	const bool csv = w->cut.kind == SP__CUT_CSV;
-	int rc = sp__fields_split(&w->cut, rec, sp__line_trim(&w->cut, rec, bytes), &c->fields);
+	int rc = sp__fields_split(&w->cut, rec, bytes, &c->fields);
 
 	if (!rc && csv)
 		rc = sp__bytes_reserve(&c->unquoted, 2 * bytes + SPARE_BYTES, NULL);

@@ -320,8 +320,7 @@ static int add_line(struct sp__group_worker *w, const char *rec, size_t bytes, u
 {
 	const struct sp__group_spec *s = w->in->spec;
 	const struct sp__slice record = { rec, bytes };
-	int rc = sp__fields_split(&w->in->cut, rec, sp__line_trim(&w->in->cut, rec, bytes),
-				  &w->fields);
+	int rc = sp__fields_split(&w->in->cut, rec, bytes, &w->fields);
 
 	if (!rc)
 		rc = begin_columns(w, bytes);
@@ -404,8 +403,7 @@ static int take_piece(struct sp__group_worker *w, struct sp_batch *from, uint64_
 	if (!bytes)
 		return take_line(w, from, position);
 	(void)sp__record_next(&in->format, from->data, end, &first);
-	rc = sp__fields_split(&in->cut, from->data, sp__line_trim(&in->cut, from->data, first),
-			      &w->fields);
+	rc = sp__fields_split(&in->cut, from->data, first, &w->fields);
 	if (rc || !w->fields.n || w->fields.n > ENDS)
 		return rc ? rc : take_line(w, from, position);
 	o.fields = (uint32_t)w->fields.n;

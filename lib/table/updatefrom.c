@@ -101,7 +101,6 @@ static int take_field(struct from *f, const struct sp__slice *field, struct sp__
 /* Finds the fields of a line, without its end and the empty one behind a trailing separator. */
 static int split(struct from *f, const char *line, size_t bytes)
 {
-	bytes = sp__line_trim(&f->cut, line, bytes);
 	if (f->file->schema.style.cr && f->format.kind != SP_REC_CSV)
 		bytes -= bytes && line[bytes - 1] == '\r';
 	if (sp__fields_split(&f->cut, line, bytes, &f->fields))

@@ -71,6 +71,8 @@ setup()
 	printf 'k,v\r\na,1\r\nb,2\r\na,3\r\n' >crlf
 	run -0 "$xgroup" --csv --header -k k --agg 'sum(v)' crlf
 	[ "$output" = $'k,sum(v)\na,4\nb,2' ]
+	# one carriage return belongs to the end of a record
+	printf 'a,1\r\n\r\r\n\r\r\n' | "$xgroup" --csv -k 1 | cmp - <(printf '"\r",2\na,1\n')
 	printf 'a\0b\0a\0' | "$xgroup" -z -k 1 | tr '\0' '\n' | cmp - <(printf 'a 2\nb 1\n')
 	# a column that is alone and empty is not an empty line
 	printf '""\nx\n' | "$xgroup" --csv --agg 'min(2)' | cmp - <(echo '""')

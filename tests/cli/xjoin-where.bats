@@ -153,3 +153,10 @@ refused()
 		done
 	done
 }
+
+@test "one carriage return belongs to the end of a record" {
+	printf 'k,x\r\r\nk,x\r\nk,y\n' >left
+	echo k,z >right
+	"$xjoin" --csv --where "\"1.2\" = 'x'" left right | cmp - <(echo k,x,z)
+	"$xjoin" --csv --where "\"2.2\" = 'x'" right left | cmp - <(echo k,z,x)
+}

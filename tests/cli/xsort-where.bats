@@ -121,3 +121,7 @@ selects()
 	message="incompatible" refused --where '$1 > 3' --explain
 	message='records of a fixed length have no columns' refused --where '$1 > 3' --record-size=4
 }
+
+@test "one carriage return belongs to the end of a record" {
+	printf 'k,x\r\r\nk,x\r\nl,x\nk,y\n' | "$xsort" --csv --where "\$2 = 'x'" | cmp - <(printf 'k,x\r\nl,x\n')
+}

@@ -431,6 +431,12 @@ stored()
 	[ "$("$xtable" scan w --where 'c1 > 9.5')" = 10 ]
 }
 
+@test "one carriage return belongs to the end of a record of new values" {
+	printf 'a,b\nk,x\nl,yy\n' | "$xtable" load t --csv --header
+	printf 'a,b\r\nk,z\r\r\nl,w\r\n' | "$xtable" update t --by=a --from=-
+	"$xtable" scan t | cmp - <(printf 'a,b\nk,"z\r"\nl,w\n')
+}
+
 @test "an empty field in quotes is NULL in a column of numbers, or with --null everywhere" {
 	printf 'n,a\n"",""\n5,x\n"7",""\n' >in
 	"$xtable" load t --csv --header in 2>/dev/null

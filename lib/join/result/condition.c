@@ -75,13 +75,12 @@ static int list_names(struct names *names, unsigned file)
 	struct sp__emit *e = names->emit;
 	const struct sp__line *header = &names->headers[file];
 	struct sp__fields *f = &e->fields[file];
-	size_t mark, bytes;
+	size_t mark;
 
 	if (!header->data)
 		return 0;
 	mark = sp__utf8_mark(header->data, header->bytes);
-	bytes = sp__line_trim(&e->cut, header->data, header->bytes);
-	if (sp__fields_split(&e->cut, header->data + mark, bytes - mark, f))
+	if (sp__fields_split(&e->cut, header->data + mark, header->bytes - mark, f))
 		return no_memory(names->err);
 	names->of[file] = calloc(f->n + 1, sizeof(*names->of[file]));
 	if (!names->of[file])
@@ -326,9 +325,7 @@ static int cut(struct sp__emit *e, const struct sp__line *const *of, size_t *byt
 		if (!of[i])
 			continue;
 		*bytes += of[i]->bytes;
-		rc = sp__fields_split(&e->cut, of[i]->data,
-				      sp__line_trim(&e->cut, of[i]->data, of[i]->bytes),
-				      &e->fields[i]);
+		rc = sp__fields_split(&e->cut, of[i]->data, of[i]->bytes, &e->fields[i]);
 	}
 	return rc;
 }
