@@ -128,6 +128,8 @@ refused()
 	refused "no column has the name '1.4'" "${csv[@]}" --where '"1.4" = 1'
 	refused "\$3: write a field with the number of its file, \"1.3\"" "${csv[@]}" --where '$3 > 1'
 	refused "--where needs a condition, such as x > 3, not 'price'" "${csv[@]}" --where price
+	refused "the condition has no column: write a field in double quotes" -t, --where '1.2 > 5'
+	refused "the condition has no column" "${csv[@]}" --where "'price' = 'x' or 2.1 = 3"
 	refused "'and', 'or' or the end of --where is expected instead of ')'" "${csv[@]}" --where 'price > 1)'
 	refused "a quote is not closed" "${csv[@]}" --where "price > 'x"
 	refused "'qty' is a column of file 2, of which the result has no records" "${csv[@]}" --type=anti --where 'qty > 1'

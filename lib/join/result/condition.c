@@ -282,6 +282,10 @@ int sp__joincondition_parse(struct sp__joincondition **where, struct sp__emit *e
 		rc = sp__expr_parse(&w->expr, &rest, &columns, err);
 	if (!rc)
 		rc = sp__expr_condition(w->expr, "--where", e->opts->where, rest, err);
+	if (!rc && !w->ncolumns)
+		rc = sp__invalid(err, NULL,
+				 "--where: the condition has no column: write a field in double "
+				 "quotes, \"1.2\", as 1.2 is a number");
 	free_names(&names);
 	return rc;
 }
