@@ -75,6 +75,12 @@ result()
 	[ "$(result -1 k,j -2 p,q --type=full --where 'j = 3 and p is null')" = '1,3,2, ' ]
 }
 
+@test "FILE.NUMBER is a field as for -o, also if a column has the number as its name" {
+	printf '%s\n' k,a,2,2024 1,x,9,5 >a
+	[ "$(result -o 1.2 --where "\"1.2\" = 'x'")" = 'x x ' ]
+	[ "$(result -o 1.2 --where '"1.2024" = 5 and "2" = 9')" = 'x x ' ]
+}
+
 @test "lines, a whole line as a field, NUL, empty files, a byte order mark" {
 	printf '%s\n' 'a 1' 'b 2' >c
 	printf '%s\n' 'a  3' 'b  4' >d

@@ -191,7 +191,7 @@ static bool find_suffixed(const struct names *names, const char *name, size_t by
 	return false;
 }
 
-/* Finds FILE.FIELD and FILE.NAME. */
+/* Finds FILE.FIELD, or FILE.NAME if the file has no field of this number. */
 static bool find_dotted(const struct names *names, const char *name, size_t bytes, struct column *c)
 {
 	const char *rest = name + 2;
@@ -202,13 +202,13 @@ static bool find_dotted(const struct names *names, const char *name, size_t byte
 	    name[1] != '.')
 		return false;
 	*c = (struct column){ .file = (unsigned)(*name - '1') };
-	if (find_in(names, c->file, rest, bytes - 2, &c->field) == 1)
-		return true;
 	for (; digits < bytes - 2 && digits < 9 && rest[digits] >= '0' && rest[digits] <= '9';
 	     digits++)
 		number = number * 10 + (uint64_t)(rest[digits] - '0');
 	c->field = (size_t)number - 1;
-	return number && digits == bytes - 2 && (!names->n[c->file] || number <= names->n[c->file]);
+	if (number && digits == bytes - 2 && (!names->n[c->file] || number <= names->n[c->file]))
+		return true;
+	return find_in(names, c->file, rest, bytes - 2, &c->field) == 1;
 }
 
 /* Returns 0: a file is empty, so it can have this column; or -EINVAL. */
