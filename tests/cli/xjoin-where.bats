@@ -142,6 +142,8 @@ refused()
 	refused "'qty' is a column of file 2" "${csv[@]}" --type=semi --where 'qty > 1'
 	refused "'price' is a column of file 1" "${csv[@]}" -v 2 --where 'price > 1'
 	refused "--where: 'd' is not a number, in a record with the key '3'" "${csv[@]}" --where 'price < 15 or "1.name" > 5'
+	: >b
+	refused "no column has the name 'prise'; the nearest one is 'price'" "${csv[@]}" --type=anti --where 'prise > 1'
 	refused "records of a fixed length have no fields for a condition" --record-size=4 --bkey=0:4 --where '"1.1" = 1'
 }
 

@@ -218,7 +218,7 @@ static int unknown(const struct names *names, const char *name, size_t bytes, st
 
 	for (unsigned i = 0; names->headers && i < names->emit->nfiles; i++) {
 		*c = (struct column){ i, SIZE_MAX, false };
-		if (!names->headers[i].data)
+		if (!names->headers[i].data && is_possible(names->emit->opts, i))
 			return 0;
 	}
 	if (!names->headers)
