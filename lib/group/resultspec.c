@@ -75,7 +75,7 @@ static bool is_total(const struct sp__group_spec *s, uint32_t column)
 	const enum sp__group_function f =
 		column < s->nkeys ? SP__GROUP_LIST : s->aggregates[column - s->nkeys].function;
 
-	return f == SP__GROUP_COUNT || f == SP__GROUP_SUM;
+	return f == SP__GROUP_COUNT || f == SP__GROUP_BIN || f == SP__GROUP_SUM;
 }
 
 /* Finds a column, [text, n), whose shares or running totals are asked for. */

@@ -217,8 +217,9 @@ static int put_key_text(struct sp__group_results *r, uint32_t i, const char *p, 
 {
 	const struct sp__group_key *key = &r->spec->keys[i];
 	const struct sp__slice text = { p, n };
+	const bool names_column = r->spec->pivot && i == r->spec->nkeys - 1;
 
-	if (r->json && sp__group_is_null(r->in, key->column, &text))
+	if (r->json && !names_column && sp__group_is_null(r->in, key->column, &text))
 		return put_null(r, i);
 	return sp__group_field_put(r, i, p, n, key->number);
 }

@@ -53,7 +53,8 @@ int sp__group_results_header(struct sp__group_results *r)
 	const bool limited = r->limited;
 	int rc = 0;
 
-	if (s->largest && !r->header.bytes)
+	/* A pivot of no records and no other keys has no columns. */
+	if (!r->ncolumns || (s->largest && !r->header.bytes))
 		return 0;
 	r->row.bytes = 0;
 	for (uint32_t i = 0; !rc && i < r->ncolumns; i++) {

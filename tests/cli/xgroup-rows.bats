@@ -60,6 +60,11 @@ setup()
 	done
 }
 
+@test "a bin of a histogram is a count" {
+	seq 10 | "$xgroup" -k 'floor($1 / 5)' -a 'hist(1, 4)' --percent='$1<4' --cumulative='$1>=4' |
+		cmp - <(printf '%s\n' '0 3 1 100.000000 1' '1 0 5 0.000000 6' '2 0 1 0.000000 7')
+}
+
 @test "what has no total is refused" {
 	for options in '-a mean(n) --percent' '-a count(),mean(n) --cumulative=mean(n)' '--percent=cuont()' '--percent=city' \
 		'--cumulative=percent(count())' '--percent=as '; do
@@ -80,6 +85,11 @@ setup()
 		cmp - <(printf '%s\n' '{"1":"x","NULL":"2","2.5":"1","5":null}' \
 			'{"1":"y","NULL":null,"2.5":null,"5":"2"}' '{"1":"z","NULL":null,"2.5":"1","5":null}')
 	"$xgroup" -k 1 --pivot=2 </dev/null | cmp - <(echo 1)
+	[ "$("$xgroup" --pivot=1 </dev/null | wc -c)" = 0 ]
+	printf 'a,NA\na,\nNA,b\n' >nulls
+	"$xgroup" -t, -k 1 --pivot=2 --null=NA nulls | cmp - <(printf '1,NULL,NA,b\nNA,0,0,1\na,1,1,0\n')
+	"$xgroup" -t, -k 1 --pivot=2 --null=NA --format=json nulls |
+		cmp - <(printf '%s\n' '{"1":null,"NULL":0,"NA":0,"b":1}' '{"1":"a","NULL":1,"NA":1,"b":0}')
 	run -2 "$xgroup" --csv --header -k 'n as x' --pivot=city --format=json in.csv
 	[[ $output = *"two columns of the result have the name 'x'"* ]]
 	run -2 "$xgroup" -k 1 --pivot='$1 * 2' < <(seq 10001)
