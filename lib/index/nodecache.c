@@ -216,6 +216,19 @@ void sp__nodecache_expect(struct sp__nodecache *c, uint64_t keys)
 	c->expected = keys;
 }
 
+/* Returns the frame of a page; NULL: there is none. */
+static struct sp__nodeframe *find(struct sp__nodecache *c, uint64_t page)
+{
+	struct sp__nodeframe *f;
+
+	SLIST_FOREACH(f, head_of(c, page), same)
+	{
+		if (f->number == page)
+			return f;
+	}
+	return NULL;
+}
+
 int sp__nodecache_pin(struct sp__nodecache *c, uint64_t page, struct sp__nodeframe **out)
 {
 	struct sp__nodeframe *f;
@@ -224,9 +237,7 @@ int sp__nodecache_pin(struct sp__nodecache *c, uint64_t page, struct sp__nodefra
 		*out = &c->frames[page - c->first];
 		return pin_own(c, *out);
 	}
-	SLIST_FOREACH(f, head_of(c, page), same)
-	if (f->number == page)
-		break;
+	f = find(c, page);
 	if (!f)
 		return begin_read(c, page, out);
 	c->hits++;
