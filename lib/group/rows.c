@@ -54,7 +54,7 @@ int sp__group_results_header(struct sp__group_results *r)
 	int rc = 0;
 
 	/* A pivot of no records and no other keys has no columns. */
-	if (!r->ncolumns || (s->largest && !r->header.bytes))
+	if (s->largest ? !r->header.bytes : !r->ncolumns)
 		return 0;
 	r->row.bytes = 0;
 	for (uint32_t i = 0; !rc && i < r->ncolumns; i++) {
