@@ -11,6 +11,7 @@
 #include "base/put.h"
 #include "group/running.h"
 #include "group/sketch.h"
+#include "group/total.h"
 
 #define AVG_PLACES 6
 #define SHOWN 40 /* bytes of a text in a message */
@@ -65,7 +66,6 @@ static struct sp__amount sum_of(const struct sp__group_results *r, const struct 
 {
 	const struct sp__decimal units = { sum->units, sum->places };
 	struct sp__amount x = { .units = sum->units, .places = sum->places };
-	struct sp__exactsum all;
 	struct sp__decimal d;
 
 	if (!sum->reals) {
@@ -76,11 +76,8 @@ static struct sp__amount sum_of(const struct sp__group_results *r, const struct 
 		}
 		return x;
 	}
-	all = *reals_of(r, sum->reals);
-	sp__exactsum_add(&all, (double)(sum->units / SP__UNITS));
-	sp__exactsum_add(&all, (double)(sum->units % SP__UNITS) / SP__UNITS);
 	x.is_real = true;
-	x.real = sp__exactsum_divide(&all, mean ? n : 1);
+	x.real = sp__units_divide(sum->units, reals_of(r, sum->reals), mean ? n : 1);
 	return x;
 }
 

@@ -6,13 +6,12 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include "base/exactsum.h"
 #include "base/minmax.h"
 #include "group/running.h"
+#include "group/total.h"
 
 #define PERCENT 100
 #define PERCENT_PLACES 6 /* as of a mean */
-#define UNITS_MAX ((sp__int128)1 << 125)
 
 /* A sum of numbers, exact as those of a group. */
 struct total {
@@ -71,19 +70,6 @@ int sp__group_runs_take(struct sp__group_runs *runs, const struct sp__slice *col
 	return rc;
 }
 
-/* Moves a sum that could overflow to the sum of reals, which stays exact. */
-static void relieve(struct total *t)
-{
-	const sp__int128 whole = t->units / SP__UNITS;
-
-	if (t->units < UNITS_MAX && t->units > -UNITS_MAX)
-		return;
-	sp__exactsum_add(&t->reals, (double)(whole >> 48) * 0x1p48);
-	sp__exactsum_add(&t->reals, (double)(whole & ((INT64_C(1) << 48) - 1)));
-	t->units -= whole * SP__UNITS;
-	t->is_real = true;
-}
-
 /* No value adds nothing.  A sum can have more digits than a number of records, or be NaN. */
 static void add(struct total *t, const struct sp__bytes *value)
 {
@@ -95,7 +81,10 @@ static void add(struct total *t, const struct sp__bytes *value)
 	if (sp__decimal_parse(value->data, value->bytes, &d)) {
 		t->units += d.units;
 		t->places = sp__max(t->places, d.places);
-		relieve(t);
+		if (sp__units_are_large(t->units)) {
+			sp__units_relieve(&t->units, &t->reals);
+			t->is_real = true;
+		}
 		return;
 	}
 	if (!sp__amount_parse(value->data, value->bytes, &x))
@@ -107,16 +96,11 @@ static void add(struct total *t, const struct sp__bytes *value)
 /* x->units can be above those of a number of a record. */
 static struct sp__amount amount(const struct total *t)
 {
-	struct sp__amount x = { .units = t->units, .places = t->places, .is_real = t->is_real };
-	struct sp__exactsum sum;
-
-	if (t->is_real) {
-		sum = t->reals;
-		sp__exactsum_add(&sum, (double)(t->units / SP__UNITS));
-		sp__exactsum_add(&sum, (double)(t->units % SP__UNITS) / SP__UNITS);
-		x.real = sp__exactsum_divide(&sum, 1);
-	}
-	return x;
+	return (struct sp__amount){ .units = t->units,
+				    .places = t->places,
+				    .is_real = t->is_real,
+				    .real = t->is_real ? sp__units_divide(t->units, &t->reals, 1)
+						       : 0 };
 }
 
 /* Rounds to f64 what is too large for calculations with exact numbers. */

@@ -8,8 +8,8 @@
 #include "group/bins.h"
 #include "group/sketch.h"
 #include "group/state.h"
+#include "group/total.h"
 
-#define SP__SUM_MAX ((sp__int128)1 << 125)
 #define TEXT_CODES (3 * SP__CODE_VARINT) /* of a text: its length, places and position */
 #define SUM_CODES (2 * SP__CODE_VARINT)
 #define LIMB_CODES (2 * SP__CODE_VARINT)
@@ -70,15 +70,8 @@ static struct sp__exactsum *reals(struct sp__group_arena *a, uint32_t *at, unsig
 /* Moves the whole part of a sum that could overflow to the sum of reals, which stays exact. */
 static void relieve(struct sp__group_arena *a, struct sp__group_sum *sum)
 {
-	const sp__int128 whole = sum->units / SP__UNITS;
-	struct sp__exactsum *to;
-
-	if (sum->units < SP__SUM_MAX && sum->units > -SP__SUM_MAX)
-		return;
-	to = reals(a, &sum->reals, 1);
-	sp__exactsum_add(to, (double)(whole >> 48) * 0x1p48);
-	sp__exactsum_add(to, (double)(whole & ((INT64_C(1) << 48) - 1)));
-	sum->units -= whole * SP__UNITS;
+	if (sp__units_are_large(sum->units))
+		sp__units_relieve(&sum->units, reals(a, &sum->reals, 1));
 }
 
 static void add_sum(struct sp__group_arena *a, struct sp__group_sum *sum,
