@@ -60,22 +60,15 @@ static double number_of(double digits, int e, struct sp__amount *x)
 	return x->real;
 }
 
-/* Of a number that is normal and above 0; libm, which has a function for it, is not needed. */
-static int exponent_of(double x)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &x, sizeof(bits));
-	return (int)(bits >> 52) - 1023;
-}
-
 /* Returns the number with the fewest digits from begin to below end, both above 0. */
 static struct sp__amount shortest(double begin, double end)
 {
 	const double middle = begin + (end - begin) / 2;
-	const int first = (int)(DIGITS_PER_BIT * exponent_of(end)) + 1;
 	struct sp__amount x;
+	int bits, first;
 
+	(void)frexp(end, &bits);
+	first = (int)(DIGITS_PER_BIT * (bits - 1)) + 1;
 	for (int e = first; e > first - DIGITS_MAX; e--) {
 		const double power = power_of_ten(e), tried[] = { middle, begin };
 
