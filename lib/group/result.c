@@ -120,7 +120,7 @@ static int open_file(struct sp__group_results *r)
 	r->take = NULL;
 	if (!rc)
 		rc = sp__group_split_begin(r->split);
-	return rc ? rc : sp__group_file_header(r);
+	return rc ? rc : sp__group_results_header(r);
 }
 
 static int close_file(struct sp__group_results *r)

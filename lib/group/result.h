@@ -83,8 +83,6 @@ SP_MUST_CHECK int sp__group_results_open(struct sp__group_results *r);
 void sp__group_results_close(struct sp__group_results *r);
 /* Writes the names of the columns, or the header of whole records. */
 SP_MUST_CHECK int sp__group_results_header(struct sp__group_results *r);
-/* rows.c: begins the file of a group with the header of the input. */
-SP_MUST_CHECK int sp__group_file_header(struct sp__group_results *r);
 /* Takes sorted partial records.  Returns 0; SP_END: there are enough rows; or an error. */
 SP_MUST_CHECK int sp__group_results_take(struct sp__group_results *r,
 					 const struct sp_batch *partial);

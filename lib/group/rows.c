@@ -26,16 +26,22 @@ int sp__group_results_flush(struct sp__group_results *r)
 	return rc;
 }
 
-int sp__group_row_put(struct sp__group_results *r, const char *row, size_t bytes)
+/* Writes a line, which a limit does not count. */
+static int put_line(struct sp__group_results *r, const char *p, size_t n)
 {
 	const char eol = r->in->format.kind == SP_REC_LINE ? r->in->format.eol : '\n';
 
+	if (sp__bytes_append(&r->out, p, n, NULL) || sp__bytes_append(&r->out, &eol, 1, NULL))
+		return no_memory(r);
+	return r->out.bytes >= OUT_BYTES ? sp__group_results_flush(r) : 0;
+}
+
+int sp__group_row_put(struct sp__group_results *r, const char *row, size_t bytes)
+{
 	if (r->limited && r->rows == r->top)
 		return SP_END;
 	r->rows++;
-	if (sp__bytes_append(&r->out, row, bytes, NULL) || sp__bytes_append(&r->out, &eol, 1, NULL))
-		return no_memory(r);
-	return r->out.bytes >= OUT_BYTES ? sp__group_results_flush(r) : 0;
+	return put_line(r, row, bytes);
 }
 
 int sp__group_row_finish(struct sp__group_results *r)
@@ -49,12 +55,12 @@ int sp__group_row_finish(struct sp__group_results *r)
 
 int sp__group_results_header(struct sp__group_results *r)
 {
-	const struct sp__group_spec *s = r->spec;
-	const bool limited = r->limited;
 	int rc = 0;
 
+	if (r->spec->largest)
+		return r->header.bytes ? put_line(r, r->header.data, r->header.bytes) : 0;
 	/* A pivot of no records and no other keys has no columns. */
-	if (s->largest ? !r->header.bytes : !r->ncolumns)
+	if (!r->ncolumns)
 		return 0;
 	r->row.bytes = 0;
 	for (uint32_t i = 0; !rc && i < r->ncolumns; i++) {
@@ -62,22 +68,7 @@ int sp__group_results_header(struct sp__group_results *r)
 
 		rc = sp__group_field_put(r, i, name, strlen(name), false);
 	}
-	r->limited = false;
-	if (!rc)
-		rc = s->largest ? sp__group_row_put(r, r->header.data, r->header.bytes)
-				: sp__group_row_put(r, r->row.data, r->row.bytes);
-	r->limited = limited;
-	r->rows = 0;
-	return rc;
-}
-
-int sp__group_file_header(struct sp__group_results *r)
-{
-	const uint64_t rows = r->rows;
-	int rc = r->header.bytes ? sp__group_row_put(r, r->header.data, r->header.bytes) : 0;
-
-	r->rows = rows;
-	return rc;
+	return rc ? rc : put_line(r, r->row.data, r->row.bytes);
 }
 
 /* Rows in another order. */
