@@ -180,7 +180,7 @@ int sp__group_split_key(struct sp__group_split *s, const char *p, size_t n)
 					  : sp__bytes_append(&s->name, code, sizeof(code), NULL))
 			return no_memory(s);
 	}
-	/* Never what another key is. */
+	/* No other key is written as a percent sign alone. */
 	return n || !sp__bytes_append(&s->name, "%", 1, NULL) ? 0 : no_memory(s);
 }
 

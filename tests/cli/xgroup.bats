@@ -17,6 +17,12 @@ setup()
 	python3 "$BATS_TEST_DIRNAME/xgroup_random.py" "$xgroup" $((full ? 1500 : 60)) "${SEED:-1}"
 }
 
+@test "a sum of exact and other numbers is rounded once" {
+	printf '9007199254740993\n0.0000000001\n' >in
+	[ "$("$xgroup" -a 'sum(1)' in)" = 9007199254740994 ]
+	[ "$("$xgroup" -k 1 -a 'sum(1)' --cumulative in | tail -n 1)" = '9007199254740993 9007199254740993 9007199254740994' ]
+}
+
 @test "all aggregates of a file that one can check by eye" {
 	run -0 "$xgroup" --csv --header -k region --agg 'count(), count(price), sum(price), mean(price) as m, min(price),
 		max(name), median(price), p25(price), var(price), stddev(price)' s.csv
