@@ -142,8 +142,8 @@ if [ -e "$shim" ]; then
 	gzip -k in
 	wanted=in which='open read write pread pwrite close' \
 		calls '-u --keep-order of what is read once' -u --keep-order -S 512K --decompress in.gz
-	which='open read pread' calls 'decompressing' -S 512K --decompress in.gz
-	which='open read pread' calls 'decompressing what is found' -S 512K --auto-compression in.gz
+	near=2 which='open read pread' calls 'decompressing' -S 512K --decompress in.gz
+	near=2 which='open read pread' calls 'decompressing what is found' -S 512K --auto-compression in.gz
 	calls 'with compression' -S 512K --engine=sync --spill-compression=lz4 in
 else
 	tap_skip 'failing calls' 'no shim in this build'
