@@ -167,8 +167,9 @@ static int open_input(struct sp__scan *s)
 	if (rc < 0)
 		return rc;
 	o.sim_file += (unsigned)s->input;
-	o.drop_mark = (s->opts.format.kind == SP_REC_CSV || s->opts.drop_mark) &&
-		      (!s->opts.part || !s->opts.part->from);
+	o.drop_mark =
+		(s->opts.format.kind == SP_REC_CSV || s->opts.format.json || s->opts.drop_mark) &&
+		(!s->opts.part || !s->opts.part->from);
 	if (!s->input)
 		o.ahead = s->opts.ahead;
 	o.limited = s->opts.part;

@@ -43,6 +43,19 @@ static int compare_random(const struct sp_keyset *ks, const struct text *a, cons
 	return memcmp(da, db, sizeof(da));
 }
 
+/* Compares numbers in texts of JSON, which can have exponents. */
+static int compare_numeric(const struct text *a, const struct text *b)
+{
+	struct sp__keybuf ka = { .uncut = true }, kb = { .uncut = true };
+	int diff = 0;
+
+	if (!sp__json_encode_numeric(a->s, a->n, &ka) && !sp__json_encode_numeric(b->s, b->n, &kb))
+		diff = sp__order_bytes(ka.data, ka.bytes, kb.data, kb.bytes);
+	sp__keybuf_release(&ka);
+	sp__keybuf_release(&kb);
+	return diff;
+}
+
 static int compare_texts(const struct sp_keyset *ks, const struct sp__comp *c, const struct text *a,
 			 const struct text *b)
 {
@@ -50,6 +63,8 @@ static int compare_texts(const struct sp_keyset *ks, const struct sp__comp *c, c
 
 	switch (c->key.type) {
 	case SP_KEY_NUMERIC:
+		if (ks->json)
+			return compare_numeric(a, b);
 		return sp__number_compare(ks, a->s, a->s + a->n, b->s, b->s + b->n);
 	case SP_KEY_HUMAN:
 		return sp__human_compare(ks, a->s, a->s + a->n, b->s, b->s + b->n);
@@ -82,6 +97,38 @@ static int compare_empty(const struct sp_key *k, const struct text *a)
 	return !a->n == (k->empty == SP_EMPTY_FIRST) ? -1 : 1;
 }
 
+/* Encodes a value of JSON that has an order of its own; nothing if it is not JSON. */
+static void encode_value(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
+			 size_t bytes, struct sp__keybuf *buf)
+{
+	struct sp__json_value values[SP__JSON_KEYS];
+	struct sp__json_error unused;
+
+	buf->uncut = true;
+	if (!sp__json_find(ks->json, rec, bytes, SP__JSON_CHECK_FOUND, values, &unused))
+		(void)sp__json_encode(&values[c->path], buf);
+}
+
+static int compare_values(const struct sp_keyset *ks, const struct sp__comp *c, const char *a,
+			  size_t abytes, const char *b, size_t bbytes)
+{
+	struct sp__keybuf ka = { 0 }, kb = { 0 };
+	bool empty, other;
+	int diff;
+
+	encode_value(ks, c, a, abytes, &ka);
+	encode_value(ks, c, b, bbytes, &kb);
+	empty = sp__json_is_empty(ka.data, ka.bytes);
+	other = sp__json_is_empty(kb.data, kb.bytes);
+	if (c->key.empty && empty != other)
+		diff = empty == (c->key.empty == SP_EMPTY_FIRST) ? -1 : 1;
+	else
+		diff = reversed(&c->key, sp__order_bytes(ka.data, ka.bytes, kb.data, kb.bytes));
+	sp__keybuf_release(&ka);
+	sp__keybuf_release(&kb);
+	return diff;
+}
+
 /* Compares one key, reversal included. */
 static int compare_one(const struct sp_keyset *ks, const struct sp__comp *c, const char *a,
 		       size_t abytes, const char *b, size_t bbytes)
@@ -89,6 +136,8 @@ static int compare_one(const struct sp_keyset *ks, const struct sp__comp *c, con
 	struct text ta = { 0 }, tb = { 0 };
 	int diff;
 
+	if (c->typed)
+		return compare_values(ks, c, a, abytes, b, bbytes);
 	(void)sp__key_text(ks, c, a, abytes, &ta.own, &ta.s, &ta.n);
 	(void)sp__key_text(ks, c, b, bbytes, &tb.own, &tb.s, &tb.n);
 	if (c->key.empty && !ta.n != !tb.n)

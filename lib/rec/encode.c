@@ -233,11 +233,44 @@ static int rewrite(const struct sp__comp *c, struct sp__keybuf *own, const char 
 	return 0;
 }
 
+/* Finds the text of a value of JSON: without escapes, or in own. */
+static int text_of(const struct sp__comp *c, const struct sp__json_value *v, struct sp__keybuf *own,
+		   const char **s, size_t *n)
+{
+	bool decode;
+
+	*s = sp__json_slice(v, n, &decode);
+	if (decode) {
+		if (!own || sp__keybuf_reserve(own, *n + 1))
+			return -ENOMEM;
+		*n = sp__json_text(v, (char *)own->data, *n);
+		*s = (char *)own->data;
+	}
+	return c->rewritten ? rewrite(c, own, s, n) : 0;
+}
+
+static int json_text(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
+		     size_t bytes, struct sp__keybuf *own, const char **s, size_t *n)
+{
+	struct sp__json_value values[SP__JSON_KEYS];
+	struct sp__json_error unused;
+
+	*s = rec;
+	*n = 0;
+	if (sp__json_find(ks->json, rec, bytes, SP__JSON_CHECK_FOUND, values, &unused))
+		return SP_EFORMAT;
+	if (own)
+		own->bytes = 0;
+	return text_of(c, &values[c->path], own, s, n);
+}
+
 int sp__key_text(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
 		 size_t bytes, struct sp__keybuf *own, const char **s, size_t *n)
 {
 	const char *end;
 
+	if (ks->json)
+		return json_text(ks, c, rec, bytes, own, s, n);
 	if (ks->pub.format.kind != SP_REC_CSV || c->whole) {
 		sp__field_extent(ks, &c->key, rec, bytes, s, &end);
 		*n = (size_t)(end - *s);
@@ -262,6 +295,12 @@ static int encode_empty(const struct sp_key *k, bool empty, struct sp__keybuf *b
 	return 0;
 }
 
+static void reverse(struct sp__keybuf *buf, size_t start)
+{
+	for (size_t i = start; i < buf->bytes; i++)
+		buf->data[i] ^= 0xFF;
+}
+
 static int encode_one(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
 		      size_t bytes, struct sp__keybuf *buf)
 {
@@ -276,8 +315,44 @@ static int encode_one(const struct sp_keyset *ks, const struct sp__comp *c, cons
 	if (!rc)
 		rc = encode_text(ks, c, s, n, buf);
 	if (!rc && c->key.reverse)
-		for (size_t i = start; i < buf->bytes; i++)
-			buf->data[i] ^= 0xFF;
+		reverse(buf, start);
+	return rc;
+}
+
+static int encode_value(const struct sp_keyset *ks, const struct sp__comp *c,
+			const struct sp__json_value *v, struct sp__keybuf *buf)
+{
+	const bool typed = c->typed;
+	const char *s = NULL;
+	size_t start, n = 0;
+	int rc = typed ? 0 : text_of(c, v, scratch_of(buf), &s, &n);
+
+	if (!rc && c->key.empty)
+		rc = encode_empty(&c->key, typed ? v->kind <= SP__JSON_NULL : !n, buf);
+	start = buf->bytes;
+	if (rc)
+		return rc;
+	if (typed)
+		rc = sp__json_encode(v, buf);
+	else if (c->key.type == SP_KEY_NUMERIC)
+		rc = sp__json_encode_numeric(s, n, buf);
+	else
+		rc = encode_text(ks, c, s, n, buf);
+	if (!rc && c->key.reverse)
+		reverse(buf, start);
+	return rc;
+}
+
+/* Encodes keys of JSON; all are found by one pass over the record. */
+static int encode_json(const struct sp_keyset *ks, const char *rec, size_t bytes,
+		       struct sp__keybuf *buf)
+{
+	struct sp__json_value values[SP__JSON_KEYS];
+	struct sp__json_error unused;
+	int rc = sp__json_find(ks->json, rec, bytes, SP__JSON_CHECK_FOUND, values, &unused);
+
+	for (size_t i = 0; i < ks->nkeys && !rc && (buf->bytes < SP__KEY_MAX || buf->uncut); i++)
+		rc = encode_value(ks, &ks->comp[i], &values[ks->comp[i].path], buf);
 	return rc;
 }
 
@@ -403,6 +478,8 @@ void sp__encode_choose(struct sp_keyset *ks)
 {
 	if (ks->pub.format.kind == SP_REC_FIXED)
 		ks->encode = encode_fixed;
+	else if (ks->pub.format.json && ks->comp[0].key.path)
+		ks->encode = encode_json;
 	else if (ks->nkeys == 1 && ks->comp[0].self_ending)
 		ks->encode = encode_number;
 	else if (ks->comp[0].cased)

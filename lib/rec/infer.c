@@ -92,10 +92,29 @@ static bool has_type(const struct sp_keyset *ks, enum sp_key_type type, const ch
 
 /* Checking. */
 
+/* Returns 1 if a record is not JSON. */
+static int find_bad_json(const struct sp_keyset *ks, const char *rec, size_t bytes,
+			 struct sp__badtext *m)
+{
+	const enum sp__json_check how =
+		ks->pub.format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
+	struct sp__json_value values[SP__JSON_KEYS];
+	struct sp__json_error error;
+
+	if (!sp__json_find(ks->json, rec, bytes, how, values, &error))
+		return 0;
+	m->wanted = error.wanted;
+	m->at = error.at;
+	return 1;
+}
+
 /* Returns 1 if a record has a text that is not of its type, 0, or -ENOMEM. */
 static int find_bad(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		    struct sp__keybuf *buf, struct sp__badtext *m)
 {
+	m->wanted = NULL;
+	if (ks->pub.format.json)
+		return find_bad_json(ks, rec, bytes, m);
 	for (size_t i = 0; i < ks->nkeys; i++) {
 		const struct sp_key *k = &ks->comp[i].key;
 
@@ -146,6 +165,10 @@ int sp__badtext_error(const struct sp__badtext *m, const char *input, uint64_t l
 {
 	char text[4 * SHOWN_BYTES + 1], column[4 * SHOWN_BYTES + 1];
 
+	if (m->wanted)
+		return sp__errf(err, SP_EFORMAT, "read", input, -1,
+				"line %" PRIu64 ", byte %zu: not JSON: expected %s", line,
+				m->at + 1, m->wanted);
 	sp__errf(err, SP_EFORMAT, "check", input, -1, "line %" PRIu64 ": column %s: '%s%s' %s",
 		 line, shown(m->column, strlen(m->column), column), shown(m->text, m->bytes, text),
 		 m->bytes > SHOWN_BYTES ? "..." : "",

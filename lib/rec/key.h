@@ -50,7 +50,7 @@ struct sp__keyset {
 	bool last_reverse;  /* ... in descending order */
 	bool last_collated; /* ... by strcoll(), not by their bytes */
 	bool exact;	    /* equal keys imply identical records, unless they are cut */
-	bool checks;	    /* texts of a key must be of its type: sp_key.checked */
+	bool checks;	    /* texts of a key must be of its type: sp_key.checked; or JSON */
 	size_t skip;	    /* bytes at the start of a record that no key sees */
 };
 
@@ -104,7 +104,7 @@ void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, co
 
 /*
  * ENCODED and COLLATED: replaces the contents of buf by the normalised key.  Returns 0; 1 if this
- * record has no byte key (COLLATED alone); -ENOMEM.
+ * record has no byte key (COLLATED alone); SP_EFORMAT if it is not JSON; -ENOMEM.
  */
 int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		   struct sp__keybuf *buf);
@@ -132,8 +132,10 @@ static inline bool sp__key_is_cut(const struct sp__keyset *ks, size_t bytes)
 	return bytes == SP__KEY_MAX && ks->form != SP__KEY_INPLACE;
 }
 
-/* A text that is not of the type of its key. */
+/* A text that is not of the type of its key, or a record that is not JSON. */
 struct sp__badtext {
+	const char *wanted; /* JSON: what is expected ... */
+	size_t at;	    /* ... at this offset of the record */
 	const char *column; /* sp_key.checked */
 	enum sp_key_type type;
 	const char *text; /* in the record or in the buffer */

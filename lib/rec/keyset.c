@@ -61,9 +61,21 @@ static int check_binary(const struct sp_key *k, size_t record, struct sp_errinfo
 	return 0;
 }
 
+static int check_json(const struct sp_keyset_opts *o, struct sp_errinfo *err)
+{
+	if (o->format.kind != SP_REC_LINE)
+		return bad_key(err, "JSON needs lines");
+	if (o->nkeys > SP__JSON_KEYS)
+		return bad_key(err, "there are more than 64 keys of JSON");
+	for (size_t i = 0; i < o->nkeys; i++)
+		if (!o->keys[i].path)
+			return bad_key(err, "a key of JSON is a path, such as .user.id");
+	return 0;
+}
+
 static int check(const struct sp_keyset_opts *o, struct sp_errinfo *err)
 {
-	int rc = 0;
+	int rc = o->format.json ? check_json(o, err) : 0;
 
 	if (o->format.kind == SP_REC_FIXED && !o->format.fixed_bytes)
 		return bad_key(err, "the record length is zero");
@@ -72,6 +84,8 @@ static int check(const struct sp_keyset_opts *o, struct sp_errinfo *err)
 			rc = check_binary(&o->keys[i], o->format.fixed_bytes, err);
 		else if (o->keys[i].type >= SP_KEY_BYTES)
 			rc = bad_key(err, "a binary key needs fixed-length records");
+		else if (o->keys[i].path && !o->format.json)
+			rc = bad_key(err, "a path needs JSON lines");
 	}
 	return rc;
 }
@@ -87,7 +101,7 @@ static bool ends_itself(const struct sp_keyset *ks, const struct sp__comp *c)
 	int sep = ks->separator;
 
 	if ((k->type != SP_KEY_NUMERIC && k->type != SP_KEY_HUMAN) ||
-	    ks->pub.format.kind != SP_REC_LINE || c->fold || c->drop || k->empty)
+	    ks->pub.format.kind != SP_REC_LINE || k->path || c->fold || c->drop || k->empty)
 		return false;
 	if (k->eword == SP_KEY_NOEND)
 		return true;
@@ -108,6 +122,8 @@ static bool is_whole(const struct sp_keyset *ks, const struct sp__comp *c)
 		return k->length == ks->pub.format.fixed_bytes;
 	if (ks->pub.format.kind == SP_REC_CSV)
 		return c->whole;
+	if (k->path)
+		return false;
 	return !k->sword && !k->schar && !k->skip_start_blanks && k->eword == SP_KEY_NOEND;
 }
 
@@ -122,6 +138,7 @@ static void compile_key(struct sp_keyset *ks, struct sp__comp *c, const struct s
 						    : NULL;
 	c->collated = k->type == SP_KEY_TEXT && ks->strcoll;
 	c->rewritten = (c->fold || c->drop) && (c->collated || k->type != SP_KEY_TEXT);
+	c->typed = k->path && k->type == SP_KEY_TEXT && !c->fold && !c->drop;
 	c->self_ending = ends_itself(ks, c);
 	c->line = !c->rewritten && !k->reverse && !k->empty && ks->pub.format.kind == SP_REC_LINE &&
 		  is_whole(ks, c);
@@ -145,8 +162,8 @@ static bool is_slice(const struct sp_keyset *ks, const struct sp__comp *c)
 {
 	if (ks->pub.format.kind == SP_REC_FIXED)
 		return c->key.type == SP_KEY_BYTES;
-	return c->key.type == SP_KEY_TEXT && !c->key.empty && !c->collated && !c->fold &&
-	       !c->drop && (ks->pub.format.kind == SP_REC_LINE || c->whole);
+	return c->key.type == SP_KEY_TEXT && !c->key.path && !c->key.empty && !c->collated &&
+	       !c->fold && !c->drop && (ks->pub.format.kind == SP_REC_LINE || c->whole);
 }
 
 static void choose_form(struct sp_keyset *ks)
@@ -201,8 +218,9 @@ static void set_up(struct sp_keyset *ks, const struct sp_keyset_opts *o)
 	if (o->format.kind == SP_REC_CSV)
 		ks->separator = (unsigned char)o->format.separator;
 	ks->hard = sp__collate_hard();
-	ks->strcoll =
-		ks->hard && !o->bytes && has_collation_rules() && o->format.kind != SP_REC_FIXED;
+	ks->strcoll = ks->hard && !o->bytes && !o->format.json && has_collation_rules() &&
+		      o->format.kind != SP_REC_FIXED;
+	ks->pub.checks = o->format.json;
 	read_ctype(&ks->ctab);
 	read_numeric(&ks->numfmt);
 	ks->nkeys = o->nkeys ? o->nkeys : 1;
@@ -223,6 +241,19 @@ static void set_up(struct sp_keyset *ks, const struct sp_keyset_opts *o)
 	sp__encode_choose(ks);
 }
 
+/* Collects the paths of keys. */
+static int compile_paths(struct sp_keyset *ks, struct sp_errinfo *err)
+{
+	const char *rest;
+	int rc = sp__json_paths_new(&ks->json);
+
+	for (size_t i = 0; i < ks->nkeys && !rc; i++)
+		if (ks->comp[i].key.path)
+			rc = sp__json_paths_add(ks->json, ks->comp[i].key.path, ":",
+						&ks->comp[i].path, &rest, err);
+	return rc;
+}
+
 int sp_keyset_new(struct sp_keyset **keyset, const struct sp_keyset_opts *opts,
 		  struct sp_errinfo *err)
 {
@@ -238,7 +269,9 @@ int sp_keyset_new(struct sp_keyset **keyset, const struct sp_keyset_opts *opts,
 	if (!ks)
 		return sp__err(err, -ENOMEM, "key", NULL, -1);
 	set_up(ks, opts);
-	if (is_random(ks))
+	if (opts->format.json && opts->nkeys)
+		rc = compile_paths(ks, err);
+	if (!rc && is_random(ks))
 		rc = salt(ks, opts->random_salt, err);
 	for (size_t i = 0; i < ks->nkeys && !rc && !ks->month[0].name; i++)
 		if (ks->comp[i].key.type == SP_KEY_MONTH)
@@ -261,6 +294,7 @@ void sp_keyset_free(struct sp_keyset *ks)
 	sp__month_fini(ks);
 	if (ks->collate)
 		sp__collate_free(ks->collate);
+	sp__json_paths_free(ks->json);
 	free(ks);
 }
 
@@ -321,7 +355,8 @@ static uint64_t sum_of_key(const struct sp_key *k)
 				 k->letters,
 				 k->big_endian,
 				 k->skip_start_blanks,
-				 k->skip_end_blanks };
+				 k->skip_end_blanks,
+				 k->path ? sp__checksum(k->path, strlen(k->path)) : 0 };
 
 	return sp__checksum(all, sizeof(all));
 }
@@ -442,6 +477,21 @@ static const char *tighten(const struct sp_keyset *ks, const struct sp_key *k, c
 	return end;
 }
 
+/* Finds a value as it is written. */
+static void json_extent(const struct sp_keyset *ks, size_t n, const char *rec, size_t bytes,
+			const char **s, const char **lim)
+{
+	struct sp__json_value values[SP__JSON_KEYS];
+	const struct sp__json_value *v = &values[ks->comp[n].path];
+	struct sp__json_error unused;
+
+	*s = *lim = rec + bytes;
+	if (sp__json_find(ks->json, rec, bytes, SP__JSON_CHECK_FOUND, values, &unused) || !v->kind)
+		return;
+	*s = v->p;
+	*lim = v->p + v->n;
+}
+
 void sp_keyset_extent(const struct sp_keyset *ks, size_t n, const char *rec, size_t bytes,
 		      size_t *begin, size_t *end)
 {
@@ -451,6 +501,8 @@ void sp_keyset_extent(const struct sp_keyset *ks, size_t n, const char *rec, siz
 	if (ks->pub.format.kind == SP_REC_FIXED) {
 		s = rec + k->offset;
 		lim = s + k->length;
+	} else if (ks->json) {
+		json_extent(ks, n, rec, bytes, &s, &lim);
 	} else if (ks->pub.format.kind == SP_REC_LINE) {
 		sp__field_extent(ks, k, rec, bytes, &s, &lim);
 		/* GNU sort shows a number or month that ends before it begins behind blanks. */

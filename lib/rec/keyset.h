@@ -7,6 +7,7 @@
 
 #include <md5.h>
 #include "rec/collate.h"
+#include "rec/jsonread.h"
 #include "rec/key.h"
 
 /* Classes of single bytes by LC_CTYPE, as GNU sort uses them. */
@@ -43,6 +44,8 @@ struct sp__comp {
 	bool line;		   /* a whole unchanged line, in the order of its type */
 	bool cased;		   /* a folded line; its key determines the line */
 	bool ascii;		   /* ... sp__fold_ascii() */
+	bool typed;		   /* JSON: in the order of its values */
+	size_t path;		   /* JSON: number of its path in sp_keyset.json */
 };
 
 struct sp_keyset {
@@ -58,6 +61,7 @@ struct sp_keyset {
 	struct sp__month month[12];
 	struct sp__collate *collate; /* NULL unless a key or the last resort is collated */
 	MD5_CTX salted;		     /* after the salt of -R */
+	struct sp__json_paths *json; /* NULL unless records are JSON */
 	size_t nkeys;
 	struct sp__comp comp[]; /* at least one */
 };
@@ -221,6 +225,17 @@ int sp__csv_key(const struct sp_key *k, char sep, const char *rec, size_t bytes,
 /* Finds the key in the record if it is a whole field without quotes inside; else returns false. */
 bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t bytes,
 		   const char **key, size_t *key_bytes);
+
+/* jsonkey.c */
+
+#define SP__JSON_KEYS 64
+
+/* Appends a value in the order of kinds and values. */
+int sp__json_encode(const struct sp__json_value *v, struct sp__keybuf *buf);
+/* True if an encoding is that of null or of no value. */
+bool sp__json_is_empty(const unsigned char *key, size_t bytes);
+/* Appends a text as the number that it is, or that it begins with. */
+int sp__json_encode_numeric(const char *s, size_t n, struct sp__keybuf *buf);
 
 /* bkey.c */
 

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/enum.h"
 #include "base/err.h"
+#include "rec/jsonread.h"
 
 /*
  * Key specifications: accepted input, and the messages for other input, are a contract.  Leading
@@ -235,6 +236,25 @@ int sp_key_parse_obsolete(const char *plus, const char *minus, struct sp_key *ke
 	return rc;
 }
 
+int sp_key_parse_path(const char *text, struct sp_key *key, struct sp_errinfo *err)
+{
+	struct sp__json_paths *paths;
+	const char *rest = text;
+	size_t number;
+	int rc = sp__json_paths_new(&paths);
+
+	*key = (struct sp_key)SP_KEY_INIT;
+	key->path = text;
+	if (!rc)
+		rc = sp__json_paths_add(paths, text, ":", &number, &rest, err);
+	sp__json_paths_free(paths);
+	if (rc)
+		return rc == -ENOMEM ? sp__err(err, rc, "allocate", NULL, -1) : rc;
+	if (*rest == ':')
+		rest = take_letters(rest + 1, key, SP_KEY_BOTH);
+	return *rest ? sp__invalid(err, text, "stray character behind the path of a key:") : 0;
+}
+
 SP__ENUM_TABLE(sp_order_sort, { "general-numeric", 'g' }, { "human-numeric", 'h' },
 	       { "month", 'M' }, { "numeric", 'n' }, { "random", 'R' }, { "version", 'V' })
 
@@ -255,9 +275,17 @@ static int add(struct sp_order *o, const struct sp_order_key *key, struct sp_err
 	return 0;
 }
 
+/* True of a key that GNU sort would refuse, and that is a path. */
+static bool is_path(const char *text)
+{
+	return text[0] == '.' && !isdigit((unsigned char)text[1]);
+}
+
 int sp_order_set_key(struct sp_order_key *key, const char *text, struct sp_errinfo *err)
 {
 	key->name = NULL;
+	if (is_path(text))
+		return sp_key_parse_path(text, &key->spec, err);
 	return sp_key_parse(text, &key->spec, err);
 }
 
@@ -354,12 +382,23 @@ bool sp_order_has_letter(const struct sp_order *order, char letter)
 
 int sp_order_finish(struct sp_order *order, struct sp_errinfo *err)
 {
-	const struct sp_order_key whole = { .spec = order->global };
+	struct sp_order_key whole = { .spec = order->global };
 	int rc = 0;
+
+	if (order->strict && !order->json)
+		return sp__invalid(err, NULL, "--strict needs --json");
+	whole.spec.path = order->json ? "." : NULL;
+	for (size_t i = 0; i < order->nkeys; i++)
+		if (!order->keys[i].spec.path != !order->json)
+			return order->json ? sp__invalid(err, NULL,
+							 "with --json a key is a path, such as "
+							 "-k .user.id")
+					   : sp__invalid(err, order->keys[i].spec.path,
+							 "a path needs --json:");
 
 	for (size_t i = 0; i < order->nkeys; i++)
 		sp_key_inherit(&order->keys[i].spec, &order->global);
-	if (!order->nkeys && !sp_order_is_default(&order->global)) {
+	if (!order->nkeys && (order->json || !sp_order_is_default(&order->global))) {
 		order->global_only = true;
 		rc = add(order, &whole, err);
 	}
@@ -380,6 +419,11 @@ bool sp_order_conflict(const struct sp_order *o, const char **a, const char **b)
 		{ o->record_bytes && o->separator != -1, "-t", fixed },
 		{ o->record_bytes && !o->eol, "-z", fixed },
 		{ o->csv && !o->eol, "--csv", "-z" },
+		{ o->json && o->csv, "--json", "--csv" },
+		{ o->json && o->record_bytes, "--json", fixed },
+		{ o->json && o->separator != -1, "--json", "-t" },
+		{ o->json && !o->eol, "--json", "-z" },
+		{ o->json && o->header_records, "--json", "--header" },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -401,7 +445,9 @@ struct sp_recfmt sp_order_format(const struct sp_order *o)
 					   .eol = o->eol,
 					   .separator = (char)(o->separator == -1 ? ','
 										  : o->separator) };
-	return (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = o->eol };
+	return (struct sp_recfmt){
+		.kind = SP_REC_LINE, .eol = o->eol, .json = o->json, .strict = o->strict
+	};
 }
 
 int sp_order_keyset(struct sp_keyset **keyset, const struct sp_order *o, const unsigned char *salt,

@@ -42,6 +42,8 @@ struct sp_order {
 	size_t nbkeys;
 	bool stable, unique;	 /* -s, -u */
 	bool csv;		 /* --csv */
+	bool json;		 /* --json: keys are paths */
+	bool strict;		 /* --strict: all of a record of JSON is checked */
 	char eol;		 /* byte that ends a line: '\n', or '\0' (-z) */
 	uint64_t record_bytes;	 /* --record-size; 0: lines or CSV */
 	uint64_t header_records; /* --header: at the beginning of each input */

@@ -30,6 +30,8 @@ struct sp_recfmt {
 	enum sp_recfmt_kind kind;
 	char eol;	    /* SP_REC_LINE: the terminator */
 	char separator;	    /* SP_REC_CSV: between fields, not '"' or '\n' */
+	bool json;	    /* SP_REC_LINE: each line is a value of JSON */
+	bool strict;	    /* ... of which all characters are checked, not only those of keys */
 	size_t fixed_bytes; /* SP_REC_FIXED: length of a record in bytes, at least 1 */
 };
 
@@ -85,6 +87,12 @@ struct sp_key {
 	size_t offset, length; /* SP_REC_FIXED: bytes */
 	bool big_endian;       /* SP_KEY_UINT, _INT, _FLOAT */
 	/*
+	 * JSON lines: the path of the member, such as ".user.id", borrowed while key sets are made
+	 * of the key.  Without letters except r, e and E, values are ordered as jq does: missing
+	 * and null, false, true, numbers by value, texts by character, arrays, objects.
+	 */
+	const char *path;
+	/*
 	 * Name of a column, borrowed while key sets with the key live, or NULL.  With a name,
 	 * sp_sort_run() and sp_sort_check() refuse a text that is not empty and not entirely of
 	 * the type SP_KEY_NUMERIC, _GENERAL or _TIME.  Other functions do not check texts.
@@ -105,7 +113,7 @@ struct sp_keyset_opts {
 	bool reverse;		   /* direction of the last resort, and of nkeys == 0 */
 	bool stable;		   /* no last resort: equal keys keep their input order */
 	bool unique;		   /* equal keys count as equal records: no last resort */
-	bool bytes;		   /* texts compare as bytes in every locale */
+	bool bytes;		   /* texts compare as bytes in every locale, as those of JSON do */
 	const unsigned char
 		*random_salt; /* 16 bytes, for SP_KEY_RANDOM; borrowed during the call */
 };
@@ -115,8 +123,8 @@ struct sp_keyset;
 /*
  * Compiles opts into a new key set.  LC_COLLATE and LC_CTYPE of the process are read now and must
  * not change while the key set lives.  Free it with sp_keyset_free().
- * Returns 0; -EINVAL if a key is outside a fixed-length record or its type does not suit the format
- * or length; -ENOMEM.
+ * Returns 0; -EINVAL if a key is outside a fixed-length record, its type does not suit the format
+ * or length, or its path is not one of JSON; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_keyset_new(struct sp_keyset **keyset, const struct sp_keyset_opts *opts,
 				       struct sp_errinfo *err);
@@ -169,6 +177,14 @@ SP_API SP_MUST_CHECK int sp_key_check(const struct sp_key *key, struct sp_errinf
  * err->where, such as "1.0".
  */
 SP_API SP_MUST_CHECK int sp_key_parse(const char *text, struct sp_key *key, struct sp_errinfo *err);
+
+/*
+ * Parses a key of JSON lines: PATH[:LETTERS], such as .user.id:nr.
+ * key: its path is the text, of which bytes behind the path do not count.
+ * Returns 0, or -EINVAL with the reason in err->text and the text in err->where.
+ */
+SP_API SP_MUST_CHECK int sp_key_parse_path(const char *text, struct sp_key *key,
+					   struct sp_errinfo *err);
 
 /*
  * Parses the obsolescent form +POS1 [-POS2], with positions counted from 0.
