@@ -80,6 +80,33 @@ static size_t date_bytes(const char *text)
 	return form[n] || continues(text[n]) ? 0 : n;
 }
 
+/* True if the text begins with a path to a member of JSON: .a, ."odd name" or .[0]. */
+static bool begins_path(const char *p)
+{
+	return *p == '.' && (is_letter(p[1]) || p[1] == '"' || p[1] == '[');
+}
+
+/* Takes a path as it is written. */
+static int take_path(struct sp__tokens *t)
+{
+	t->kind = SP__TOKEN_NAME;
+	while (begins_path(t->at) || *t->at == '[') {
+		t->at += *t->at == '.' && t->at[1] != '[';
+		if (*t->at == '"')
+			for (t->at++; *t->at && *t->at != '"'; t->at++)
+				t->at += t->at[0] == '\\' && t->at[1];
+		else if (*t->at == '[' || *t->at == '.')
+			t->at += strcspn(t->at, "]");
+		if (*t->at == '"' || *t->at == ']')
+			t->at++;
+		while (continues(*t->at))
+			t->at++;
+	}
+	t->word_bytes = (size_t)(t->at - t->token);
+	memcpy(t->word, t->token, t->word_bytes);
+	return 0;
+}
+
 /* Takes a number; a date without quotes is a text. */
 static void take_number(struct sp__tokens *t)
 {
@@ -125,6 +152,8 @@ int sp__token_next(struct sp__tokens *t)
 		return 0;
 	if (*t->at == '"' || *t->at == '\'')
 		return take_quoted(t);
+	if (begins_path(t->at))
+		return take_path(t);
 	if (is_digit(*t->at) || (*t->at == '.' && is_digit(t->at[1]))) {
 		take_number(t);
 	} else if (*t->at == '$' && is_digit(t->at[1])) {

@@ -18,7 +18,8 @@ struct sp__condition {
 	struct sp__expr *expr;
 	size_t *columns; /* field of each column; SIZE_MAX: no record has it */
 	uint32_t ncolumns;
-	struct sp_errinfo *err; /* while it is parsed */
+	struct sp__json_paths *paths; /* NULL unless records are JSON; columns are its paths */
+	struct sp_errinfo *err;	      /* while it is parsed */
 };
 
 static int no_memory(struct sp_errinfo *err)
@@ -56,12 +57,39 @@ int sp__column_names_find(const struct sp__column_names *in, const char *name, s
 			   nearest.name ? nearest.name : "", nearest.name ? "'" : "");
 }
 
+/* Adds the path of a member of JSON. */
+static int find_path(struct sp__condition *w, const char *name, size_t bytes, uint32_t *column)
+{
+	size_t number = 0;
+	const char *rest;
+	char *path;
+	int rc;
+
+	if (!name || *name != '.')
+		return sp__invalid(w->err, NULL,
+				   "'%.*s': a member of JSON is named by its path, such as "
+				   ".user.id",
+				   (int)sp__min(name ? bytes : 2, SHOWN), name ? name : "$1");
+	path = strndup(name, bytes);
+	if (!path)
+		return no_memory(w->err);
+	rc = sp__json_paths_add(w->paths, path, "", &number, &rest, w->err);
+	free(path);
+	*column = (uint32_t)number;
+	w->ncolumns = (uint32_t)sp__json_paths_count(w->paths);
+	return rc;
+}
+
 /* Is a function of sp__expr_names. */
 static int find(void *arg, const char *name, size_t bytes, uint64_t number, uint32_t *column)
 {
 	struct sp__condition *w = arg;
 	size_t field = (size_t)number - 1;
-	int rc = name ? sp__column_names_find(&w->opts.names, name, bytes, &field, w->err) : 0;
+	int rc;
+
+	if (w->paths)
+		return find_path(w, name, bytes, column);
+	rc = name ? sp__column_names_find(&w->opts.names, name, bytes, &field, w->err) : 0;
 
 	if (rc)
 		return rc;
@@ -105,7 +133,9 @@ int sp__condition_new(struct sp__condition **where, const char *text,
 	w->opts = *opts;
 	w->err = err;
 	sp__cut_init(&w->cut, csv || opts->separator >= 0 ? &byte : NULL, 1, csv);
-	rc = parse(w, text);
+	rc = opts->format.json && sp__json_paths_new(&w->paths) ? no_memory(err) : 0;
+	if (!rc)
+		rc = parse(w, text);
 	w->err = NULL;
 	if (rc)
 		sp__condition_free(w);
@@ -119,6 +149,7 @@ void sp__condition_free(struct sp__condition *w)
 	if (!w)
 		return;
 	sp__expr_free(w->expr);
+	sp__json_paths_free(w->paths);
 	free(w->columns);
 	free(w);
 }
@@ -130,16 +161,46 @@ static int begin(struct sp__filtering *c, const struct sp__condition *w)
 	if (c->scratch)
 		return 0;
 	c->columns = calloc(w->ncolumns + 1, sizeof(*c->columns));
+	c->values = calloc(w->ncolumns + 1, sizeof(*c->values));
 	c->scratch = sp__expr_scratch_new(w->expr);
-	return c->columns && c->scratch ? 0 : -ENOMEM;
+	return c->columns && c->values && c->scratch ? 0 : -ENOMEM;
 }
 
 void sp__filtering_release(struct sp__filtering *c)
 {
 	free(c->fields.at);
 	free(c->columns);
+	free(c->values);
 	sp__bytes_release(&c->unquoted, NULL);
 	sp__expr_scratch_free(c->scratch);
+}
+
+/* Sets the columns of a record of JSON; texts with escapes are copied without them. */
+static int set_members(struct sp__filtering *c, const struct sp__condition *w, const char *rec,
+		       size_t bytes)
+{
+	const enum sp__json_check check =
+		w->opts.format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
+	bool decode;
+	int rc;
+
+	c->not_json.wanted = NULL;
+	rc = sp__json_find(w->paths, rec, bytes, check, c->values, &c->not_json);
+	if (!rc)
+		rc = sp__bytes_reserve(&c->unquoted, bytes, NULL);
+	c->unquoted.bytes = 0;
+	for (uint32_t i = 0; !rc && i < w->ncolumns; i++) {
+		struct sp__slice *s = &c->columns[i];
+		char *to = c->unquoted.data + c->unquoted.bytes;
+
+		s->p = sp__json_slice(&c->values[i], &s->n, &decode);
+		if (!decode)
+			continue;
+		s->n = sp__json_text(&c->values[i], to, s->n);
+		s->p = to;
+		c->unquoted.bytes += s->n;
+	}
+	return rc;
 }
 
 /* Sets the columns of a record; a field in quotes is copied without them. */
@@ -171,7 +232,7 @@ static int choose(struct sp__filtering *c, const struct sp__condition *w, const 
 		  size_t bytes, bool *chosen)
 {
 	const struct sp__expr_record record = { .columns = c->columns };
-	int rc = set_columns(c, w, rec, bytes);
+	int rc = w->paths ? set_members(c, w, rec, bytes) : set_columns(c, w, rec, bytes);
 
 	return rc ? rc : sp__expr_choose(w->expr, c->scratch, &record, chosen, &c->bad);
 }
@@ -209,6 +270,10 @@ int sp__filtering_next(struct sp__filtering *c, const struct sp__condition *w,
 int sp__filtering_error(const struct sp__filtering *c, const char *input, uint64_t line,
 			struct sp_errinfo *err)
 {
+	if (c->not_json.wanted)
+		return sp__errf(err, SP_EFORMAT, "read", input, -1,
+				"line %llu, byte %zu: not JSON: expected %s",
+				(unsigned long long)line, c->not_json.at + 1, c->not_json.wanted);
 	return sp__errf(err, SP_EFORMAT, "read", input, -1, "line %llu: --where: '%.*s' is not %s",
 			(unsigned long long)line, (int)sp__min(c->bad.text.n, SHOWN), c->bad.text.p,
 			c->bad.wanted);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "expr/expr.h"
+#include "rec/jsonread.h"
 #include "rec/recfmt.h"
 
 /* The names of columns; n is 0 if records have none. */
@@ -41,8 +42,10 @@ void sp__condition_free(struct sp__condition *w); /* accepts NULL */
 
 /* What a scan has of it; zeroed at first. */
 struct sp__filtering {
-	struct sp_batch rest;	 /* records of the batch that have not been decided */
-	uint64_t records, bytes; /* left out */
+	struct sp_batch rest; /* records of the batch that have not been decided */
+	struct sp__json_value *values;
+	struct sp__json_error not_json; /* wanted: NULL unless a record is not JSON */
+	uint64_t records, bytes;	/* left out */
 	struct sp__fields fields;
 	struct sp__slice *columns;
 	struct sp__bytes unquoted;

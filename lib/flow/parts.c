@@ -47,7 +47,8 @@ struct sp__parts {
 	uint64_t at;	       /* where the next part begins */
 	uint64_t number;
 	bool stopped;
-	uint64_t bytes, owed, blank_lines, filtered; /* counted in closed parts */
+	uint64_t bytes, owed, blank_lines; /* counted in closed parts */
+	struct sp__left_out left_out;
 	struct sp__io_counters done;
 	char engine[32];
 };
@@ -421,7 +422,7 @@ static void end_part(struct sp__parts *p, struct sp__part *part)
 	p->bytes += sp__scan_bytes(part->scan);
 	p->owed += sp__scan_owed(part->scan);
 	p->blank_lines += sp__scan_blank_lines(part->scan);
-	p->filtered += sp__scan_filtered(part->scan);
+	sp__scan_left_out(part->scan, &p->left_out);
 	snprintf(p->engine, sizeof(p->engine), "%s", sp__scan_engine(part->scan));
 	pthread_mutex_unlock(&p->lock);
 	sp__scan_close(part->scan);
@@ -511,9 +512,9 @@ uint64_t sp__parts_owed(const struct sp__parts *p)
 	return p->owed;
 }
 
-uint64_t sp__parts_filtered(const struct sp__parts *p)
+void sp__parts_left_out(const struct sp__parts *p, struct sp__left_out *sum)
 {
-	return p->filtered;
+	sp__left_out_join(sum, &p->left_out);
 }
 
 uint64_t sp__parts_blank_lines(const struct sp__parts *p)

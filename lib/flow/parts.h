@@ -143,7 +143,7 @@ uint64_t sp__parts_owed(const struct sp__parts *p);
 /* Bytes of an input that are read, with its header. */
 uint64_t sp__parts_length(const struct sp__parts *p, size_t input);
 uint64_t sp__parts_blank_lines(const struct sp__parts *p);
-uint64_t sp__parts_filtered(const struct sp__parts *p);
+void sp__parts_left_out(const struct sp__parts *p, struct sp__left_out *sum);
 void sp__parts_counters(const struct sp__parts *p, struct sp__io_counters *c);
 const char *sp__parts_engine(const struct sp__parts *p);
 /* Adds to a report what was read by parts; if they are NULL, by a scan, which can be NULL, too. */

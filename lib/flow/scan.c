@@ -355,13 +355,34 @@ static int line_number(const struct sp__scan *s, uint64_t lines, uint64_t *numbe
 }
 
 /*
+ * Leaves out the first record of those at `rest`, which does not fit; lines: of those before it,
+ * since the last place.
+ */
+static void leave_out(struct sp__scan *s, struct sp_batch *rest, uint64_t lines,
+		      const struct sp__badtext *bad)
+{
+	const char *end = sp__rec_end(&s->opts.format, rest->data, rest->bytes);
+	const size_t bytes = (size_t)(end - rest->data);
+
+	if (!s->skipped.skipped++) {
+		s->skipped.input = s->from;
+		s->skipped.from = s->opts.part ? s->opts.part->from : 0;
+		s->skipped.line = s->place + lines + 1;
+		sp__badtext_reason(bad, s->skipped.reason);
+	}
+	s->skipped_bytes += bytes;
+	*rest = (struct sp_batch){ end, rest->bytes - bytes };
+}
+
+/*
  * Checks the keys of a batch.  The records before one that does not fit are returned; the error is
- * the next result.
+ * the next result, unless the record is left out.
  */
 static int check(struct sp__scan *s, struct sp_batch *batch)
 {
 	struct sp__badtext bad;
-	uint64_t line;
+	const size_t bytes = batch->bytes;
+	uint64_t line, lines;
 	size_t fitting;
 
 	if (sp__key_fitting(s->opts.keys, batch->data, batch->bytes, &s->text, &fitting, &bad))
@@ -369,8 +390,13 @@ static int check(struct sp__scan *s, struct sp_batch *batch)
 	if (fitting == batch->bytes)
 		return SP_READY;
 	batch->bytes = fitting;
-	s->error =
-		line_number(s, sp__count_bytes(batch->data, fitting, sp__scan_line_end(s)), &line);
+	lines = sp__count_bytes(batch->data, fitting, sp__scan_line_end(s));
+	if (s->opts.skip_invalid) {
+		s->unchecked = (struct sp_batch){ batch->data + fitting, bytes - fitting };
+		leave_out(s, &s->unchecked, lines, &bad);
+		return SP_READY;
+	}
+	s->error = line_number(s, lines, &line);
 	if (!s->error)
 		s->error = sp__badtext_error(&bad, s->opts.inputs[s->from], line, s->opts.err);
 	return fitting ? SP_READY : s->error;
@@ -381,14 +407,21 @@ static int choose(struct sp__scan *s, struct sp_batch *batch)
 {
 	struct sp__filtering *c = &s->chosen;
 	const char *from = c->rest.data;
-	uint64_t line;
+	uint64_t line, lines;
 	int rc = sp__filtering_next(c, s->opts.where, batch);
 
 	if (rc == SP_EFORMAT) {
-		rc = line_number(
-			s,
-			sp__count_bytes(from, (size_t)(c->rest.data - from), sp__scan_line_end(s)),
-			&line);
+		lines = sp__count_bytes(from, (size_t)(c->rest.data - from), sp__scan_line_end(s));
+		if (s->opts.skip_invalid && c->not_json.wanted) {
+			const struct sp__badtext bad = { .wanted = c->not_json.wanted,
+							 .at = c->not_json.at };
+
+			leave_out(s, &c->rest, lines, &bad);
+			s->place += lines + 1;
+			*batch = (struct sp_batch){ c->rest.data, 0 };
+			return SP_READY;
+		}
+		rc = line_number(s, lines, &line);
 		return rc ? rc : sp__filtering_error(c, s->opts.inputs[s->from], line, s->opts.err);
 	}
 	s->place += sp__count_bytes(from, (size_t)(batch->data - from), sp__scan_line_end(s));
@@ -434,19 +467,33 @@ static int next_chosen(struct sp__scan *s, struct sp_batch *batch)
 	return choose(s, batch);
 }
 
-/* Counts the lines of a batch, and of the records behind it that were left out. */
-static void pass(struct sp__scan *s, const struct sp_batch *batch)
+/*
+ * Counts the lines of a batch, which was read from data to end, and of the records behind it that
+ * were left out.
+ */
+static void pass(struct sp__scan *s, const char *data, const char *end)
 {
-	const char *end = s->opts.where ? s->chosen.rest.data : batch->data + batch->bytes;
-
+	if (s->unchecked.bytes)
+		end = s->unchecked.data;
+	else if (s->opts.where)
+		end = s->chosen.rest.data;
 	if (s->opts.count_lines || s->opts.where || s->checks)
-		s->passed = sp__count_bytes(batch->data, (size_t)(end - batch->data),
-					    sp__scan_line_end(s));
+		s->passed = sp__count_bytes(data, (size_t)(end - data), sp__scan_line_end(s));
+}
+
+static int next_unchecked(struct sp__scan *s, struct sp_batch *batch)
+{
+	if (!s->unchecked.bytes)
+		return s->opts.where ? next_chosen(s, batch) : next_records(s, batch);
+	*batch = s->unchecked;
+	s->unchecked.bytes = 0;
+	return SP_READY;
 }
 
 int sp__scan_next(void *scan, struct sp_batch *batch)
 {
 	struct sp__scan *s = scan;
+	const char *end;
 	int rc = s->error;
 
 	if (rc < 0)
@@ -454,10 +501,11 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 	do {
 		s->place += s->passed;
 		s->passed = 0;
-		rc = s->opts.where ? next_chosen(s, batch) : next_records(s, batch);
+		rc = next_unchecked(s, batch);
 		if (rc == SP_READY) {
-			pass(s, batch);
+			end = batch->data + batch->bytes;
 			rc = s->checks ? check(s, batch) : SP_READY;
+			pass(s, batch->data, end);
 		}
 		if (rc == SP_READY && s->skip_left)
 			skip(s, batch);
@@ -491,9 +539,10 @@ uint64_t sp__scan_blank_bytes(const struct sp__scan *s)
 	return s->blank.bytes;
 }
 
-uint64_t sp__scan_filtered(const struct sp__scan *s)
+void sp__scan_left_out(const struct sp__scan *s, struct sp__left_out *sum)
 {
-	return s->chosen.records;
+	sp__left_out_join(sum, &s->skipped);
+	sum->filtered += s->chosen.records;
 }
 
 bool sp__scan_removes_blank(const struct sp__scan *s)
@@ -513,7 +562,8 @@ uint64_t sp__scan_bytes(const struct sp__scan *s)
 
 uint64_t sp__scan_owed(const struct sp__scan *s)
 {
-	return s->bytes + s->terminators - s->header_bytes - s->blank.bytes - s->chosen.bytes;
+	return s->bytes + s->terminators - s->header_bytes - s->blank.bytes - s->chosen.bytes -
+	       s->skipped_bytes;
 }
 
 void sp__scan_counters(const struct sp__scan *s, struct sp__io_counters *c)

@@ -12,7 +12,24 @@
 #include "flow/iter.h"
 #include "flow/condition.h"
 #include "io/rstream.h"
+#include "rec/key.h"
 #include "rec/recfmt.h"
+
+/* Records that are not returned, and the first of those that are not what the keys need. */
+struct sp__left_out {
+	uint64_t filtered; /* the condition is not true */
+	uint64_t skipped;  /* they do not fit the keys */
+	size_t input;	   /* of the first one */
+	uint64_t from;	   /* the offset from which its line is counted */
+	uint64_t line;
+	char reason[SP__BADTEXT_BYTES];
+};
+
+/* Adds; the first one is that of the lower place. */
+void sp__left_out_join(struct sp__left_out *sum, const struct sp__left_out *more);
+/* Names the first record that was skipped: its line in the input, and what is wrong. */
+void sp__left_out_name(const struct sp__left_out *l, const char *input, char eol, char *text,
+		       size_t room);
 
 /*
  * Removes blank lines from records of several columns, CSV or lines with a separator, where a blank
@@ -77,6 +94,7 @@ struct sp__scan_opts {
 	 */
 	uint64_t *checksums;
 	const struct sp_keyset *keys; /* records must fit these keys (sp_key.checked); or NULL */
+	bool skip_invalid;	      /* ... or are left out */
 	/* Only records for which it is true are returned; or NULL. */
 	const struct sp__condition *where;
 	bool remove_blank; /* remove blank lines of inputs with several columns */
@@ -117,8 +135,8 @@ bool sp__scan_marked(const struct sp__scan *scan);
 uint64_t sp__scan_bytes(const struct sp__scan *scan);	    /* read so far */
 uint64_t sp__scan_blank_lines(const struct sp__scan *scan); /* removed so far, ... */
 uint64_t sp__scan_blank_bytes(const struct sp__scan *scan); /* ... and their bytes */
-/* Records left out by the condition so far. */
-uint64_t sp__scan_filtered(const struct sp__scan *scan);
+/* Adds the records left out so far. */
+void sp__scan_left_out(const struct sp__scan *scan, struct sp__left_out *sum);
 /* True if blank lines of the current input are removed; known with its first batch. */
 bool sp__scan_removes_blank(const struct sp__scan *scan);
 /* Sets *lines of input *input that are before the last batch; with opts.count_lines. */

@@ -30,12 +30,15 @@ struct sp__scan {
 	uint64_t header_bytes;	     /* bytes of the headers of all inputs */
 	uint64_t newlines;	     /* CSV: in the current input so far */
 	bool checks;		     /* records must fit opts.keys */
+	struct sp_batch unchecked;   /* records behind one that was skipped */
+	struct sp__left_out skipped; /* records that do not fit, */
+	uint64_t skipped_bytes;
 	struct sp__keybuf text;	     /* text of the record that is checked */
 	struct sp__io_counters done; /* requests of closed streams */
 	char engine[32];
 	bool refused; /* a closed stream was refused direct I/O */
 	struct sp__blank blank;
-	uint64_t place, passed; /* lines of this input before the last batch, and in it */
+	uint64_t place, passed; /* lines of this input before the last batch, and from it on */
 	uint64_t blank_placed;	/* blank lines that are in these */
 	struct sp__filtering chosen;
 	XXH3_state_t *digest; /* checksum of the current input; NULL: not wanted */

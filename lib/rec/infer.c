@@ -160,22 +160,31 @@ static const char *shown(const char *s, size_t n, char to[4 * SHOWN_BYTES + 1])
 	return to;
 }
 
-int sp__badtext_error(const struct sp__badtext *m, const char *input, uint64_t line,
-		      struct sp_errinfo *err)
+void sp__badtext_reason(const struct sp__badtext *m, char reason[SP__BADTEXT_BYTES])
 {
 	char text[4 * SHOWN_BYTES + 1], column[4 * SHOWN_BYTES + 1];
 
 	if (m->wanted)
-		return sp__errf(err, SP_EFORMAT, "read", input, -1,
-				"line %" PRIu64 ", byte %zu: not JSON: expected %s", line,
-				m->at + 1, m->wanted);
-	sp__errf(err, SP_EFORMAT, "check", input, -1, "line %" PRIu64 ": column %s: '%s%s' %s",
-		 line, shown(m->column, strlen(m->column), column), shown(m->text, m->bytes, text),
-		 m->bytes > SHOWN_BYTES ? "..." : "",
-		 m->type == SP_KEY_NUMERIC   ? "is not a decimal number"
-		 : m->type == SP_KEY_GENERAL ? "is not a floating-point number"
-		 : m->type == SP_KEY_TIME    ? "is not a date or time"
-					     : "comes after samples without values");
+		snprintf(reason, SP__BADTEXT_BYTES, ", byte %zu: not JSON: expected %s", m->at + 1,
+			 m->wanted);
+	else
+		snprintf(reason, SP__BADTEXT_BYTES, ": column %s: '%s%s' %s",
+			 shown(m->column, strlen(m->column), column),
+			 shown(m->text, m->bytes, text), m->bytes > SHOWN_BYTES ? "..." : "",
+			 m->type == SP_KEY_NUMERIC   ? "is not a decimal number"
+			 : m->type == SP_KEY_GENERAL ? "is not a floating-point number"
+			 : m->type == SP_KEY_TIME    ? "is not a date or time"
+						     : "comes after samples without values");
+}
+
+int sp__badtext_error(const struct sp__badtext *m, const char *input, uint64_t line,
+		      struct sp_errinfo *err)
+{
+	char reason[SP__BADTEXT_BYTES];
+
+	sp__badtext_reason(m, reason);
+	sp__errf(err, SP_EFORMAT, m->wanted ? "read" : "check", input, -1, "line %" PRIu64 "%s",
+		 line, reason);
 	/* Unless another thread has described its error. */
 	if (err && err->op && !strcmp(err->op, "check"))
 		err->where = m->column;

@@ -148,6 +148,9 @@ struct sp__badtext {
  */
 SP_MUST_CHECK int sp__key_fitting(const struct sp_keyset *ks, const char *data, size_t bytes,
 				  struct sp__keybuf *buf, size_t *fitting, struct sp__badtext *bad);
+#define SP__BADTEXT_BYTES 512
+/* Says what is wrong, to follow the number of the line. */
+void sp__badtext_reason(const struct sp__badtext *bad, char text[SP__BADTEXT_BYTES]);
 /* Records the error of a bad text, in a line of an input; err->where is the column. */
 int sp__badtext_error(const struct sp__badtext *bad, const char *input, uint64_t line,
 		      struct sp_errinfo *err);

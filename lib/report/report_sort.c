@@ -147,6 +147,7 @@ static const struct sp_report_field result_fields[] = {
 	GROUP("result", OBJECT, NULL, "results of the sort"),
 	RESULT(sort_stats, COUNT, records, "records read"),
 	RESULT(sort_stats, COUNT, filtered, "records left out by --where, not in the other counts"),
+	RESULT(sort_stats, COUNT, skipped, "records left out by --skip-invalid, not in the others"),
 	RESULT(sort_stats, COUNT, output_records, "records written"),
 	RESULT(sort_stats, COUNT, input_bytes, "bytes read"),
 	RESULT(sort_stats, COUNT, output_bytes, "bytes written"),

@@ -59,6 +59,7 @@ static struct sp__scan_opts scan_options(struct job *j)
 		.skipped = &j->skipped,
 		.checksums = j->checksums,
 		.where = j->io->header_only ? NULL : j->where,
+		.skip_invalid = j->io->skip_invalid,
 		.stream = sp__env_reading(&j->sort->shared.env),
 		.waits = &j->waits,
 		.err = j->err,
@@ -362,17 +363,31 @@ static int give_output(struct job *j)
 	return rc < 0 ? rc : rc ? complete(j) : give_batches(j);
 }
 
+void sp__sort_note_left_out(struct sp_sort_stats *st, const struct sp__left_out *l,
+			    const struct sp_sort_io *io, char eol)
+{
+	st->filtered = l->filtered;
+	st->skipped = l->skipped;
+	st->skipped_input = l->input;
+	if (l->skipped)
+		sp__left_out_name(l, io->inputs[l->input], eol, st->skipped_first,
+				  sizeof(st->skipped_first));
+}
+
 static void note(struct job *j, struct sp_sort_stats *st)
 {
+	struct sp__left_out left_out = { 0 };
 	struct sp__io_counters c;
 
 	if (!j->sort)
 		return;
 	sp__sort_stats(j->sort, st, j->io->device_counters);
 	sp__parts_report(j->parts, j->scan, &st->run);
-	st->filtered = j->parts	 ? sp__parts_filtered(j->parts)
-		       : j->scan ? sp__scan_filtered(j->scan)
-				 : 0;
+	if (j->parts)
+		sp__parts_left_out(j->parts, &left_out);
+	else if (j->scan)
+		sp__scan_left_out(j->scan, &left_out);
+	sp__sort_note_left_out(st, &left_out, j->io, j->opts.format.eol);
 	sp__result_counters(&j->result, &c);
 	sp__env_note_io(&st->run, &c);
 	if (st->prediction.seconds > 0) {

@@ -535,6 +535,7 @@ static int run(struct firsts *f)
 static void note(struct firsts *f, struct sp_sort_stats *st)
 {
 	const bool sorted = sp__twosorts_is_open(&f->twosorts);
+	struct sp__left_out left_out = { 0 };
 	struct sp__io_counters c;
 
 	*st = (struct sp_sort_stats){ 0 };
@@ -557,7 +558,8 @@ static void note(struct firsts *f, struct sp_sort_stats *st)
 	st->output_records = f->written;
 	st->input_bytes = f->input.spool.spill ? f->input_bytes : f->bytes;
 	st->output_bytes = f->written_bytes;
-	st->filtered = sp__reread_filtered(&f->input);
+	sp__reread_left_out(&f->input, &left_out);
+	sp__sort_note_left_out(st, &left_out, f->io, f->opts.format.eol);
 	st->run.elapsed_s = (double)(sp__now_ns() - f->begin_ns) * 1e-9;
 }
 

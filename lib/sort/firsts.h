@@ -107,7 +107,7 @@ struct sp__reread {
 	off_t begin;	      /* where standard input was */
 	uint64_t total_bytes; /* 0: unknown */
 	struct sp__io_counters closed; /* of parts and closed scans */
-	uint64_t filtered;	       /* records left out in the last reading that is closed */
+	struct sp__left_out left_out;  /* records left out in the last reading that is closed */
 	struct sp__bytes header;       /* header of the first scan; only with a spool */
 	struct sp__spool spool;	       /* is read again, instead of the inputs, unless closed */
 };
@@ -133,8 +133,8 @@ SP_MUST_CHECK int sp__reread_next(struct sp__reread *s, struct sp_batch *batch);
 void sp__reread_header(const struct sp__reread *s, struct sp_batch *header);
 /* Returns the bytes that batches of the scan must have had at its end. */
 uint64_t sp__reread_owed(const struct sp__reread *s);
-/* Returns the records that the condition has left out in the last reading. */
-uint64_t sp__reread_filtered(const struct sp__reread *s);
+/* Sets the records left out in the last reading. */
+void sp__reread_left_out(const struct sp__reread *s, struct sp__left_out *sum);
 
 /* True if all inputs are regular files, as they were before the first scan, and without a spool. */
 bool sp__reread_same(const struct sp__reread *s);

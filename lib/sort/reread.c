@@ -150,10 +150,19 @@ bool sp__reread_overwritten(const struct sp__reread *s, const struct sp__sort_re
 	return false;
 }
 
+/* Keeps the records left out of the scan, which is closed next. */
+static void note_left_out(struct sp__reread *s)
+{
+	struct sp__left_out sum = { 0 };
+
+	sp__reread_left_out(s, &sum);
+	s->left_out = sum;
+}
+
 static void close_scan(struct sp__reread *s)
 {
 	sp__reread_counters(s, &s->closed);
-	s->filtered = sp__reread_filtered(s);
+	note_left_out(s);
 	sp__scan_close(s->scan);
 	s->scan = NULL;
 }
@@ -188,6 +197,7 @@ static struct sp__scan_opts scan_options(struct sp__reread *s)
 				   .separator = sp__key_separator(s->opts->keys),
 				   .keys = s->opts->keys,
 				   .where = s->where,
+				   .skip_invalid = io->skip_invalid,
 				   .lengths = s->opts->run.decompress ? NULL : s->lengths,
 				   .ahead = io->ahead,
 				   .stream = sp__env_reading(s->env),
@@ -255,9 +265,12 @@ uint64_t sp__reread_owed(const struct sp__reread *s)
 	return s->scan ? sp__scan_owed(s->scan) : s->spool.bytes;
 }
 
-uint64_t sp__reread_filtered(const struct sp__reread *s)
+void sp__reread_left_out(const struct sp__reread *s, struct sp__left_out *sum)
 {
-	return s->scan ? sp__scan_filtered(s->scan) : s->filtered;
+	if (s->scan)
+		sp__scan_left_out(s->scan, sum);
+	else
+		*sum = s->left_out;
 }
 
 /* Returns the number of the first input that has changed since the first scan. */
@@ -326,7 +339,8 @@ int sp__reread_put_parts(struct sp__reread *s, const struct sp__sorter *sorter,
 		rc = sp__err(s->err, SP_EBALANCE, "sort", NULL, -1);
 	sp__parts_counters(parts, &c);
 	sp__io_add(&s->closed, &c);
-	s->filtered = sp__parts_filtered(parts);
+	s->left_out = (struct sp__left_out){ 0 };
+	sp__parts_left_out(parts, &s->left_out);
 	sp__parts_close(parts);
 	return rc;
 }

@@ -10,6 +10,7 @@
 struct sp__env;
 struct sp__part;
 struct sp__condition;
+struct sp__left_out;
 struct sp__parts;
 struct sp__rstream_opts;
 
@@ -23,6 +24,9 @@ SP_MUST_CHECK int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts 
 SP_MUST_CHECK int sp__sort_files(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 				 const struct sp__condition *where, struct sp_sort_stats *stats,
 				 struct sp_errinfo *err);
+/* Notes the records that were left out, and names the first one that was skipped. */
+void sp__sort_note_left_out(struct sp_sort_stats *stats, const struct sp__left_out *l,
+			    const struct sp_sort_io *io, char eol);
 /*
  * Does the work of sp_sort_free().  Returns 0, or the error if the trace could not be written.
  * Accepts NULL.

@@ -45,7 +45,9 @@ static uint32_t find_fields(const char *p, const char *end, bool csv, char *seco
 /* Compares the texts of the records that were parsed with those of the text. */
 static void compare(const struct sp__textchunk *c, const char *text, const char *end, bool csv)
 {
-	const struct sp_recfmt f = { csv ? SP_REC_CSV : SP_REC_LINE, '\n', ',', 0 };
+	const struct sp_recfmt f = { .kind = csv ? SP_REC_CSV : SP_REC_LINE,
+				     .eol = '\n',
+				     .separator = ',' };
 	const struct sp__text_ref *refs = c->values[1].refs;
 	char second[TEXT_MAX];
 	size_t n = 0;
@@ -98,7 +100,7 @@ static void parse(const char *text, uint32_t bytes, bool csv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	const struct sp_recfmt csv = { SP_REC_CSV, '\n', ',', 0 };
+	const struct sp_recfmt csv = { .kind = SP_REC_CSV, .eol = '\n', .separator = ',' };
 	static char text[TEXT_MAX];
 	const char *end = text, *next;
 

@@ -45,7 +45,8 @@ static const struct order orders[] = {
 /* NULL: this machine does not have the locale. */
 __attribute__((unused)) static struct sp_keyset *order_open(const struct order *o)
 {
-	struct sp_keyset_opts opts = { .format = { SP_REC_LINE, '\n', 0, 0 }, .separator = -1 };
+	struct sp_keyset_opts opts = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
+				       .separator = -1 };
 	struct sp_key keys[3];
 	struct sp_keyset *ks;
 

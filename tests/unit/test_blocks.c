@@ -18,7 +18,7 @@
 #define TAKERS 3
 #define MAX_BLOCKS 4096
 
-static const struct sp_recfmt lines = { SP_REC_LINE, '\n', 0, 0 };
+static const struct sp_recfmt lines = { .kind = SP_REC_LINE, .eol = '\n' };
 static char text[1 << 20], mem[BLOCKS * BYTES], got[MAX_BLOCKS][1 << 14];
 static size_t sizes[MAX_BLOCKS];
 

@@ -131,7 +131,7 @@ static void check_version(uint64_t version, size_t words, int type)
 	append(&j, (uint32_t)type, identity, sizeof(*identity));
 	close(j.fd);
 	before = size();
-	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
 	o.keys = ks;
 	rc = sp_sort_run(&o, &io, NULL, &err);
 	ok(rc == SP_EUNSUP &&

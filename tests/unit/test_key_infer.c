@@ -85,7 +85,9 @@ static void keys(void)
 static size_t fitting(enum sp_key_type type, const char *batch, struct sp__badtext *bad)
 {
 	struct sp_key k = { .sword = 1, .eword = 1, .type = type, .checked = "b" };
-	struct sp_keyset_opts o = { .format = { SP_REC_CSV, 0, ',', 0 }, .keys = &k, .nkeys = 1 };
+	struct sp_keyset_opts o = { .format = { .kind = SP_REC_CSV, .separator = ',' },
+				    .keys = &k,
+				    .nkeys = 1 };
 	struct sp__keybuf buf = { 0 };
 	struct sp_keyset *ks;
 	size_t n;

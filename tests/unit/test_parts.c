@@ -20,9 +20,9 @@
 #define READERS 3
 
 static char dir[] = "/tmp/sp-parts.XXXXXX";
-static const struct sp_recfmt lines = { SP_REC_LINE, '\n', 0, 0 };
-static const struct sp_recfmt csv = { SP_REC_CSV, '\n', ',', 0 };
-static const struct sp_recfmt fixed = { SP_REC_FIXED, 0, 0, 24 };
+static const struct sp_recfmt lines = { .kind = SP_REC_LINE, .eol = '\n' };
+static const struct sp_recfmt csv = { .kind = SP_REC_CSV, .eol = '\n', .separator = ',' };
+static const struct sp_recfmt fixed = { .kind = SP_REC_FIXED, .fixed_bytes = 24 };
 static struct sp_errinfo err;
 static struct sp__waits waits;
 

@@ -79,8 +79,8 @@ static bool gives(const char *want)
 	return got_bytes == strlen(want) && !memcmp(got, want, got_bytes);
 }
 
-static const struct sp_recfmt lines = { SP_REC_LINE, '\n', 0, 0 };
-static const struct sp_recfmt csv = { SP_REC_CSV, '\n', ',', 0 };
+static const struct sp_recfmt lines = { .kind = SP_REC_LINE, .eol = '\n' };
+static const struct sp_recfmt csv = { .kind = SP_REC_CSV, .eol = '\n', .separator = ',' };
 
 static void small_files(void)
 {
@@ -117,7 +117,7 @@ static void headers(void)
 
 static void fixed(void)
 {
-	const struct sp_recfmt f = { SP_REC_FIXED, 0, 0, 3 };
+	const struct sp_recfmt f = { .kind = SP_REC_FIXED, .fixed_bytes = 3 };
 	const char *const in[] = { "f" };
 
 	make("f", "aaabbb", 6);
@@ -229,7 +229,7 @@ static size_t numbered(char *text, size_t max, bool fixed, struct sp__rng *rng)
 
 static void any_order(const char *engine, enum sp__direct direct, unsigned depth)
 {
-	static const struct sp_recfmt forty = { SP_REC_FIXED, 0, 0, 40 };
+	static const struct sp_recfmt forty = { .kind = SP_REC_FIXED, .fixed_bytes = 40 };
 	static char text[1 << 18];
 	const char *const in[] = { "big", "a", "big" };
 	struct sp__rng rng = { depth };
@@ -264,7 +264,7 @@ static void any_order(const char *engine, enum sp__direct direct, unsigned depth
 
 static void any_order_errors(void)
 {
-	static const struct sp_recfmt forty = { SP_REC_FIXED, 0, 0, 40 };
+	static const struct sp_recfmt forty = { .kind = SP_REC_FIXED, .fixed_bytes = 40 };
 	static char text[100001];
 	const char *const in[] = { "big" };
 	char spec[64];

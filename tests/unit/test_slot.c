@@ -16,7 +16,7 @@ static struct sp_sort *begin(const struct sp_keyset *ks, struct sp_errinfo *err)
 	struct sp_sort *s;
 
 	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
 	o.keys = ks;
 	o.run.memory_bytes = 4 << 20;
 	o.run.tmpdirs = tmp;

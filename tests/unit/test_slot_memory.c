@@ -76,7 +76,7 @@ static struct seen sort(const struct sp_keyset *ks, struct sp__cost touching,
 	struct sp_sort *s;
 	int rc;
 
-	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
 	o.keys = ks;
 	o.run.memory_bytes = 256 << 20;
 	o.run.parallel = 2;

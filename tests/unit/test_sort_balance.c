@@ -159,7 +159,7 @@ static int sort(const struct sp_keyset *ks, const struct way *w, bool merge, str
 	struct sp_sort_io io = { 0 };
 
 	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
 	o.keys = ks;
 	o.run.memory_bytes = w->memory;
 	o.run_bytes = w->run;

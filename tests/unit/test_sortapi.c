@@ -26,7 +26,7 @@ static struct sp_sort *begin(const struct sp_keyset *ks, uint64_t memory, unsign
 	struct sp_sort *s;
 
 	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
 	o.keys = ks;
 	o.run.memory_bytes = memory;
 	o.run.tmpdirs = dirs;
@@ -215,7 +215,7 @@ static void many_pages(const struct sp_keyset *ks)
 	uint64_t bytes = 0;
 	bool good;
 
-	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
 	o.keys = ks;
 	o.run.memory_bytes = 512 << 10;
 	o.run.page_bytes = 4096;
@@ -244,7 +244,7 @@ static void no_directory(const struct sp_keyset *ks)
 	struct sp_sort *s = NULL;
 	int rc;
 
-	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
 	o.keys = ks;
 	o.run.memory_bytes = 512 << 10;
 	rc = sp_sort_new(&s, &o, &err);

@@ -146,7 +146,7 @@ static void all_orders(const struct sp_recfmt *f, const char *what, const char *
 	ok(!wrong && n >= 24, "%s: all %ld orders of chunks of %zu bytes", what, n, bytes);
 }
 
-static const struct sp_recfmt lines = { SP_REC_LINE, '\n', 0, 0 };
+static const struct sp_recfmt lines = { .kind = SP_REC_LINE, .eol = '\n' };
 
 /* Records of random lengths: lines with a number, so that they differ. */
 static void random_text(struct sp__rng *rng, const struct sp_recfmt *f)
@@ -195,9 +195,9 @@ static void random_orders(const struct sp_recfmt *f, const char *what)
 
 int main(void)
 {
-	static const struct sp_recfmt three = { SP_REC_FIXED, 0, 0, 3 };
-	static const struct sp_recfmt seven = { SP_REC_FIXED, 0, 0, 7 };
-	static const struct sp_recfmt forty = { SP_REC_FIXED, 0, 0, 40 };
+	static const struct sp_recfmt three = { .kind = SP_REC_FIXED, .fixed_bytes = 3 };
+	static const struct sp_recfmt seven = { .kind = SP_REC_FIXED, .fixed_bytes = 7 };
+	static const struct sp_recfmt forty = { .kind = SP_REC_FIXED, .fixed_bytes = 40 };
 
 	strcpy(text, "a\nbb\nccccccccc\n\nd\nee\n");
 	all_orders(&lines, "lines", "", 3);

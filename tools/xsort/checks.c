@@ -142,7 +142,7 @@ static void check_keep_order(const struct settings *set, const char *check)
 /* Refuses what reads inputs in another way than a sort. */
 static void check_where(const struct settings *set, const char *check)
 {
-	static const char where[] = "--where";
+	const char *where = set->where ? "--where" : "--skip-invalid";
 
 	args_exclude(set->check, check, true, where);
 	args_exclude(set->merge, "-m", true, where);
@@ -180,7 +180,9 @@ void options_check(const struct settings *set)
 	args_exclude(set->opts.run.compress_output, "--compress-output", set->debug, "--debug");
 	if (set->keep_order)
 		check_keep_order(set, c);
-	if (set->where)
+	if (set->skip_invalid && !set->order.json && !set->infer)
+		die("--skip-invalid needs --json or --infer-types");
+	if (set->where || set->skip_invalid)
 		check_where(set, c);
 	split_check(set);
 	if (set->resume)

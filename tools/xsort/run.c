@@ -118,6 +118,7 @@ int sort_run(struct settings *set)
 		.merge = set->merge,
 		.keep_order = set->keep_order,
 		.where = set->where,
+		.skip_invalid = set->skip_invalid,
 		.names = set->columns.names,
 		.nnames = set->columns.n,
 		.names_unknown = set->columns.empty,
@@ -160,6 +161,10 @@ int sort_run(struct settings *set)
 	if (rc < 0)
 		failure(set, &err, stats.input_bytes);
 	finish_output(set);
+	if (stats.skipped)
+		msg("%llu invalid record%s left out, the first one: %s: %s",
+		    (unsigned long long)stats.skipped, stats.skipped > 1 ? "s were" : " was",
+		    quote_file(set->files[stats.skipped_input]), stats.skipped_first);
 	name_no_effects(set, &stats);
 	if (!set->merge && (set->common.stats || set->common.stats_text))
 		predict(set, &stats.plan);

@@ -213,6 +213,10 @@ const struct setting xsort_settings[] = {
 	  TO(order.json) },
 	{ "strict", NULL, "with --json: check all of a record, not only what is read of it",
 	  TO(order.strict) },
+	{ "skip-invalid", NULL,
+	  "with --json or --infer-types: leave out records that are not JSON, or have a value that "
+	  "is not of its key's type, and say how many",
+	  TO(skip_invalid) },
 	{ "record-size", "N", "binary records of N bytes each", TO(order.record_bytes),
 	  .whole = record_size_option },
 	{ "bkey", "SPEC",

@@ -58,6 +58,7 @@ struct settings {
 	bool require_space;
 	bool top; /* --limit was given */
 	bool keep_order;
+	bool skip_invalid;
 	const char *where;	/* condition of the records; or NULL */
 	const char *count_name; /* text of --count; NULL: the default */
 	uint64_t splitters;	/* number of parts; 0: no --splitters */

@@ -30,9 +30,9 @@ struct sp_recfmt {
 	enum sp_recfmt_kind kind;
 	char eol;	    /* SP_REC_LINE: the terminator */
 	char separator;	    /* SP_REC_CSV: between fields, not '"' or '\n' */
+	size_t fixed_bytes; /* SP_REC_FIXED: length of a record in bytes, at least 1 */
 	bool json;	    /* SP_REC_LINE: each line is a value of JSON */
 	bool strict;	    /* ... of which all characters are checked, not only those of keys */
-	size_t fixed_bytes; /* SP_REC_FIXED: length of a record in bytes, at least 1 */
 };
 
 /* Keys. */

@@ -174,14 +174,17 @@ struct sp_sort_stats {
 	struct sp_sort_replan replan; /* last merge of spilled runs */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;
-	uint64_t filtered;	/* records left out by the condition, and not in the others */
-	uint64_t resumed_bytes; /* share of input_bytes in runs of checkpoints */
-	uint64_t collapsed;	/* duplicates dropped while runs were formed */
-	uint64_t runs;		/* initial runs formed, in memory or spilled */
-	uint64_t spilled_runs;	/* runs written to temporary space, all levels */
-	uint64_t merges;	/* merge steps, the final one included */
-	unsigned merge_passes;	/* maximum number of merges of a record */
-	unsigned merge_parts;	/* ranges of the result that several threads merged; 0: one */
+	uint64_t filtered;	 /* records left out by the condition, and not in the others */
+	uint64_t skipped;	 /* records left out since they are invalid */
+	size_t skipped_input;	 /* the number of the input that has the first of them, */
+	char skipped_first[600]; /* its line, and what is wrong */
+	uint64_t resumed_bytes;	 /* share of input_bytes in runs of checkpoints */
+	uint64_t collapsed;	 /* duplicates dropped while runs were formed */
+	uint64_t runs;		 /* initial runs formed, in memory or spilled */
+	uint64_t spilled_runs;	 /* runs written to temporary space, all levels */
+	uint64_t merges;	 /* merge steps, the final one included */
+	unsigned merge_passes;	 /* maximum number of merges of a record */
+	unsigned merge_parts;	 /* ranges of the result that several threads merged; 0: one */
 	double phase_elapsed_s[SP_SORT_PHASES];
 	double phase_cpu_s[SP_SORT_PHASES];
 	uint64_t cluster_reads; /* cluster reads of spilled runs in merges */
@@ -221,6 +224,8 @@ struct sp_sort_io {
 	 * length.
 	 */
 	const char *where;
+	/* Leave out records that are not JSON, or have a text that is not of its checked type. */
+	bool skip_invalid;
 	char *const *names;
 	size_t nnames;
 	bool names_unknown; /* the input is empty: a condition can have any name */

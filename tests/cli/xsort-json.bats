@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# xsort --json: lines in the order of members, as Python orders them, from a file and a pipe, whatever
+# the memory and the number of threads; lines that are not JSON.
+# shellcheck disable=SC2154 # run sets output, status and stderr
+. "$BATS_TEST_DIRNAME/suite.bash"
+
+full=${SP_TEST_FULL:-}
+
+model() { python3 "$BATS_TEST_DIRNAME/xsort_json.py" "$@"; }
+
+# sorts KEYDEF...: compares with Python, for stable and unique sorts.
+sorts()
+{
+	local keys=() memory threads k
+
+	for k; do keys+=(-k "$k"); done
+	model sort "$@" <in >want
+	model unique "$@" <in >want-unique
+	for memory in 64K 1G; do
+		for threads in $(few 1 2 3 8); do
+			"$xsort" --json -s "${keys[@]}" -S $memory --parallel="$threads" in | cmp - want
+			"$xsort" --json -u "${keys[@]}" -S $memory --parallel="$threads" in | cmp - want-unique
+		done
+		cat in | "$xsort" --json -s "${keys[@]}" -S $memory | cmp - want
+	done
+}
+
+@test "values are in the order of kinds and values, as Python has it" {
+	needs python3
+	local seed
+
+	for seed in $(seq 1 ${full:+20} ${full:-2}); do
+		model lines "$seed" 3000 >in
+		sorts .k
+		sorts .n:r .k
+		sorts .deep.er:E
+		sorts '.deep.list[1]:er' .s
+		sorts '."odd name":n' .é:r
+		sorts .n:nr .i:n
+		sorts .
+	done
+}
+
+@test "records from nothing to half of the memory" {
+	needs python3
+	: >in
+	sorts .a
+	printf '1\n' >in
+	sorts .
+	python3 -c '
+import json
+for i in range(40):
+    print(json.dumps({"pad": "x" * (i % 5 * 6000), "k": ["y" * (39 - i) * 700, i]}))' >in
+	sorts .k
+	sorts .pad '.k[1]:nr'
+}
+
+@test "equal keys are kept in their order, or removed, or counted" {
+	printf '{"a":1,"i":0}\n{"a":1.0,"i":1}\n{"a":"1","i":2}\n{"a":10e-1,"i":3}\n{"i":4}\n{"a":null,"i":5}\n' >in
+	"$xsort" --json -u -k .a in >out
+	printf '{"i":4}\n{"a":1,"i":0}\n{"a":"1","i":2}\n' | cmp - out
+	"$xsort" --json -u --keep-order -k .a in >out
+	printf '{"a":1,"i":0}\n{"a":"1","i":2}\n{"i":4}\n' | cmp - out
+	"$xsort" --json -u --count -k .a in >out
+	printf '      2 {"i":4}\n      3 {"a":1,"i":0}\n      1 {"a":"1","i":2}\n' | cmp - out
+	"$xsort" --json -k .a in >out
+	"$xsort" --json -c -k .a out
+	"$xsort" --json -m -k .a out out >merged
+	sort in in | cmp - <(sort merged)
+	run -1 "$xsort" --json -c -k .i:nr in
+}
+
+@test "parts, splitters, checkpoints and a limit have the same lines" {
+	needs python3
+	model lines 5 3000 >in
+	"$xsort" --json -k .k -k .i in >want
+	"$xsort" --json -k .k -k .i --parts=3 -o 'part%d' in
+	cat part0 part1 part2 | cmp - want
+	"$xsort" --json -k .k -k .i --resume=progress -S 128K -o out in
+	cmp out want
+	head -n 7 want >first
+	"$xsort" --json -k .k -k .i --limit=7 in | cmp - first
+	gzip -k in
+	"$xsort" --json -k .k -k .i --decompress in.gz | cmp - want
+}
+
+@test "a byte order mark begins the output, and carriage returns stay" {
+	printf '\xef\xbb\xbf{"a":2}\r\n{"a":1}\n' >in
+	"$xsort" --json -k .a in >out
+	printf '\xef\xbb\xbf{"a":1}\n{"a":2}\r\n' | cmp - out
+}
+
+@test "a line that is not JSON is an error with its place, and nothing is written" {
+	local bad
+
+	for bad in '' '{"a":1}}' '{"a":}' '{"a" 1}' '{"a":01}' '{"b":"x' '{"a":"\x"}' 'nul' '{"a":"\ud800"}' '[1,]' \
+		"$(printf '{"a":"\t"}')" "$(printf '{"a":"\377"}')"; do
+		{ seq 1 3000 | sed 's/.*/{"a":&}/'; echo "$bad"; seq 5; } >in
+		for memory in 64K 1G; do
+			run -2 "$xsort" --json -k .a -S $memory --parallel=3 -o out in
+			[[ $output == 'xsort: in: line 3001, byte '*': not JSON: expected '* ]]
+			[ ! -e out ]
+			run -2 "$xsort" --json -k .a -S $memory <in
+			[[ $output == 'xsort: -: line 3001, byte '*': not JSON: expected '* ]]
+		done
+		run -2 "$xsort" --json -c -k .a in
+		run -2 "$xsort" --json -m -k .a in in
+		run -2 "$xsort" --json -u --keep-order -k .a in
+		[[ $output == 'xsort: in: line 3001, byte '* ]]
+	done
+}
+
+@test "characters outside keys are checked if asked for" {
+	printf '{"a":2,"b":"\377"}\n{"a":1,"b":"\\udc00"}\n' >in
+	"$xsort" --json -k .a in >out
+	[ "$(wc -l <out)" -eq 2 ]
+	fails_with "xsort: in: line 1, byte 13: not JSON: expected a text of valid characters (UTF-8)" \
+		"$xsort" --json --strict -k .a in
+}
+
+@test "invalid lines can be left out" {
+	{ seq 1 2000 | sed 's/.*/{"a":&}/'; echo '{"a":'; seq 2001 90000 | sed 's/.*/{"a":&}/'; echo x; } >in
+	seq 90000 -1 1 | sed 's/.*/{"a":&}/' >want
+	for threads in $(few 1 2 3 8); do
+		run -0 --separate-stderr "$xsort" --json -k .a:r --skip-invalid -S 256K --parallel="$threads" -o out in --stats=r.json
+		cmp out want
+		[ "$stderr" = 'xsort: 2 invalid records were left out, the first one: in: line 2001, byte 6: not JSON: expected a JSON value' ]
+		[ "$(value skipped)" -eq 2 ]
+		run -0 "$xsort" --json -k .a:r --skip-invalid --parallel="$threads" -o out - <in
+		cmp out want
+		run -0 "$xsort" --json -u --keep-order -k .a:r --skip-invalid --parallel="$threads" -o out in
+		seq 1 90000 | sed 's/.*/{"a":&}/' | cmp - out
+	done
+	{ echo x; cat in; } >later
+	run -0 --separate-stderr "$xsort" --json -k .a:r --skip-invalid --where '.a > 89999' later in
+	[ "$output" = $'{"a":90000}\n{"a":90000}' ]
+	[ "$stderr" = 'xsort: 5 invalid records were left out, the first one: later: line 1, byte 1: not JSON: expected a JSON value' ]
+	fails_with "xsort: --skip-invalid needs --json or --infer-types" "$xsort" --skip-invalid in
+}
+
+@test "conditions name members by their paths" {
+	printf '{"a":{"b":"x\\ty"},"n":5}\n{"n":1e1}\n{"n":"7","odd name":[3]}\n' >in
+	"$xsort" --json -k .n:n --where '.n >= 7' in >out
+	printf '{"n":"7","odd name":[3]}\n{"n":1e1}\n' | cmp - out
+	"$xsort" --json --where '.a.b is null' in >out
+	[ "$(wc -l <out)" -eq 2 ]
+	"$xsort" --json --where ".a.b like 'x_y' or .\"odd name\"[0] = 3" in >out
+	[ "$(wc -l <out)" -eq 2 ]
+	fails_with "xsort: 'n': a member of JSON is named by its path, such as .user.id" "$xsort" --json --where 'n > 3' in
+}
+
+@test "keys and options that do not go with JSON are refused" {
+	fails_with "xsort: with --json a key is a path, such as -k .user.id" "$xsort" --json -k 2
+	fails_with "xsort: a path needs --json: '.a'" "$xsort" -k .a
+	fails_with "xsort: --strict needs --json" "$xsort" --strict
+	run -2 "$xsort" --json --csv
+	run -2 "$xsort" --json -t,
+	run -2 "$xsort" --json -z
+	run -2 "$xsort" --json --header
+	run -2 "$xsort" --json -k .a.
+	run -2 "$xsort" --json -k '.a[x]'
+	run -2 "$xsort" --json -k .a:q
+}
