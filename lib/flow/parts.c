@@ -255,8 +255,8 @@ int sp__parts_open(struct sp__parts **parts, const struct sp__scan_opts *opts, u
 	struct sp__parts *p;
 	int rc;
 
-	if (opts->stream.device || opts->any_order || opts->checksums || opts->ahead.bytes ||
-	    opts->skip_bytes || opts->part)
+	if (opts->format.array || opts->stream.device || opts->any_order || opts->checksums ||
+	    opts->ahead.bytes || opts->skip_bytes || opts->part)
 		return SP_EUNSUP;
 	p = calloc(1, sizeof(*p));
 	if (!p)

@@ -108,6 +108,7 @@ void sp__scan_close(struct sp__scan *s)
 	close_input(s);
 	sp__splitter_release(&s->splitter);
 	sp__bytes_release(&s->header, NULL);
+	sp__bytes_release(&s->lines, NULL);
 	sp__keybuf_release(&s->text);
 	sp__filtering_release(&s->chosen);
 	sp__digest_free(s->digest);
@@ -192,6 +193,7 @@ static int open_input(struct sp__scan *s)
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
 	s->repeated = 0;
 	s->marked = false;
+	s->array = (struct sp__json_array){ 0 };
 	s->blank.decided = s->opts.part && s->opts.part->decided;
 	s->blank.remove = s->blank.decided && s->opts.part->removes_blank;
 	return 0;
@@ -229,6 +231,8 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 
 	if (s->stitch)
 		sp__stitch_rest(s->stitch, sp__chunks_count(s->chunks), last);
+	if (f->array && (rc = sp__scan_end_array(s)) < 0)
+		return rc;
 	if (!last->bytes) {
 		close_input(s);
 		return SP_END;
@@ -293,6 +297,10 @@ static int read_span(struct sp__scan *s)
 		return no_memory(s);
 	if (rc != SP_READY)
 		return rc;
+	if (s->opts.format.array) {
+		rc = sp__scan_take_array(s, c.data, c.bytes);
+		return rc < 0 ? rc : SP_READY;
+	}
 	if (!s->stitch) {
 		take_span(s, c.data, c.bytes);
 		return rc;

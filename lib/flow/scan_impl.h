@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "flow/scan.h"
 #include "flow/stitch.h"
+#include "rec/jsonarray.h"
 #include "rec/key.h"
 
 struct sp__scan {
@@ -33,6 +34,8 @@ struct sp__scan {
 	struct sp_batch unchecked;   /* records behind one that was skipped */
 	struct sp__left_out skipped; /* records that do not fit, */
 	uint64_t skipped_bytes;
+	struct sp__json_array array; /* the input, if it is one, */
+	struct sp__bytes lines;	     /* and the lines of the last span */
 	struct sp__keybuf text;	     /* text of the record that is checked */
 	struct sp__io_counters done; /* requests of closed streams */
 	char engine[32];
@@ -51,5 +54,9 @@ static inline char sp__scan_line_end(const struct sp__scan *s)
 	return s->opts.format.kind == SP_REC_LINE ? s->opts.format.eol : '\n';
 }
 
+/* Feeds the splitter with the lines of a span of an array.  0, or an error, recorded. */
+SP_MUST_CHECK int sp__scan_take_array(struct sp__scan *s, const char *data, size_t bytes);
+/* Records the error of an array that does not end.  0 if it does. */
+SP_MUST_CHECK int sp__scan_end_array(const struct sp__scan *s);
 /* Removes the header records from the batch.  SP_READY, or an error, recorded in opts.err. */
 SP_MUST_CHECK int sp__scan_take_header(struct sp__scan *s, struct sp_batch *batch);

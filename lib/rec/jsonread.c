@@ -10,6 +10,7 @@
 #include <emmintrin.h>
 #endif
 #include "base/err.h"
+#include "base/few.h"
 #include "base/utf8.h"
 #include "rec/jsonpath.h"
 
@@ -342,7 +343,7 @@ static unsigned find_name(const struct sp__json_paths *t, unsigned node,
 			continue;
 		if (name->escaped ? sp__json_is(name, n->name, n->bytes)
 				  : n->bytes == name->n - 2 &&
-					    memcmp(n->name, name->p + 1, n->bytes) == 0)
+					    sp__same_bytes(n->name, name->p + 1, n->bytes))
 			break;
 	}
 	return c;

@@ -445,9 +445,11 @@ struct sp_recfmt sp_order_format(const struct sp_order *o)
 					   .eol = o->eol,
 					   .separator = (char)(o->separator == -1 ? ','
 										  : o->separator) };
-	return (struct sp_recfmt){
-		.kind = SP_REC_LINE, .eol = o->eol, .json = o->json, .strict = o->strict
-	};
+	return (struct sp_recfmt){ .kind = SP_REC_LINE,
+				   .eol = o->eol,
+				   .json = o->json,
+				   .array = o->array,
+				   .strict = o->strict };
 }
 
 int sp_order_keyset(struct sp_keyset **keyset, const struct sp_order *o, const unsigned char *salt,

@@ -122,7 +122,7 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 	opts->on_device = all && !opts->run.volume && sum >= LOOK_FROM_BYTES &&
 			  sp__inputs_on_device(inputs, ninputs);
 	if (opts->record_bytes || opts->format.kind == SP_REC_FIXED || sum < LOOK_FROM_BYTES ||
-	    opts->run.decompress)
+	    opts->run.decompress || opts->format.array)
 		return;
 	opts->record_bytes = sampled_bytes(&opts->format, inputs, ninputs);
 	opts->record_bytes = sp__max(opts->record_bytes, too_long_bytes(opts, inputs, ninputs));

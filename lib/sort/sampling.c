@@ -436,10 +436,10 @@ int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_op
 	s.opts.top = 0;
 	s.opts.run.trace_path = s.opts.run.trace_tasks_path = NULL;
 	s.ranges = calloc(io->ninputs + 1, sizeof(*s.ranges));
-	if (!rc && opts->run.decompress)
+	if (!rc && (opts->run.decompress || opts->format.array))
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-			      "samples are read at random offsets, which compressed inputs "
-			      "do not have");
+			      "samples are read at random offsets, which compressed inputs and "
+			      "arrays of JSON do not have");
 	if (!rc && (!parts || parts > UINT32_MAX))
 		rc = sp__errf(err, -EINVAL, "plan", NULL, -1,
 			      "the number of parts is not between 1 and 4294967295");

@@ -151,6 +151,45 @@ for i in range(40):
 	fails_with "xsort: 'n': a member of JSON is named by its path, such as .user.id" "$xsort" --json --where 'n > 3' in
 }
 
+@test "arrays are read as lines, however they are laid out" {
+	needs python3
+	local comma
+
+	model lines 9 3000 | sed 's/[ \r]*$//' >in
+	model sort .k .i <in >want
+	for comma in ',' $',\n' $' ,\r\n\t\n ' ' , '; do
+		python3 -c '
+import sys
+sys.stdout.write(" [" + sys.argv[1].join(sys.stdin.read().split("\n")[:-1]) + "\t]\n")' "$comma" <in >array
+		for memory in 64K 1G; do
+			"$xsort" --json=array -s -k .k -k .i -S $memory --parallel=3 array >out
+			sed 's/^[ \t]*//; s/[ \t]*$//' out | cmp - want
+			cat array | "$xsort" --json=array -s -k .k -k .i -S $memory | cmp - out
+		done
+		gzip -kf array
+		"$xsort" --json=array -s -k .k -k .i --decompress array.gz | cmp - out
+	done
+}
+
+@test "the borders of arrays" {
+	printf '[]' >in
+	"$xsort" --json=array in | cmp - /dev/null
+	printf '[1]' >in
+	[ "$("$xsort" --json=array in in)" = $'1\n1' ]
+	printf '["a,]\\"[",{"b":[1,{}]},\n{\n"c"\r\n:1}]\r\n ' >in
+	[ "$("$xsort" --json=array in)" = $'"a,]\\"["\n{"b":[1,{}]}\n { "c"  :1}' ]
+	for bad in '' '{"a":1}' '1' '[1' '[1,' '[' '[{"a":1]' '[1]]' '[1] [2]' '["a' '[1,,2]' '[1,]' '[,1]' '[1 2]' $'["a\nb"]' '[}]'; do
+		printf '%s' "$bad" >in
+		run -2 "$xsort" --json=array -o out in
+		[[ $output == 'xsort: in: '*': not '*'JSON: expected '* ]] || { echo "$bad: $output"; false; }
+		[ ! -e out ]
+	done
+	for option in --parts=2 --splitters=2 --resume=r; do
+		run -2 "$xsort" --json=array $option -o 'out%d' in
+	done
+	run -2 "$xsort" --json=list in
+}
+
 @test "keys and options that do not go with JSON are refused" {
 	fails_with "xsort: with --json a key is a path, such as -k .user.id" "$xsort" --json -k 2
 	fails_with "xsort: a path needs --json: '.a'" "$xsort" -k .a

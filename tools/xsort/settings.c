@@ -13,6 +13,8 @@ static const struct sp_enum_value check_words[] = {
 	{ "quiet", 'C' }, { "silent", 'C' }, { "diagnose-first", 'c' }, { NULL, 0 }
 };
 
+static const struct sp_enum_value json_forms[] = { { "lines", 0 }, { "array", 1 }, { NULL, 0 } };
+
 /* Reads a name; an unknown one has an exit status of its own, as in GNU sort. */
 static int gnu_word(const char *option, const char *text, const struct sp_enum_value *words)
 {
@@ -118,6 +120,14 @@ static void set_header(void *order, const char *name, const char *text)
 		number_die(NUMBER_INVALID, name, text, "valid are N and N,first");
 }
 
+static void set_json(void *to, const char *name, const char *text)
+{
+	struct sp_order *order = to;
+
+	order->json = true;
+	order->array = text && choice_option(name, text, json_forms);
+}
+
 static void set_count(void *settings, const char *name, const char *text)
 {
 	struct settings *set = settings;
@@ -208,9 +218,10 @@ const struct setting xsort_settings[] = {
 	  "is an error",
 	  TO(infer) },
 	{ "csv", NULL, "RFC 4180 records; fields end at SEP of -t, or comma", TO(order.csv) },
-	{ "json", NULL,
-	  "lines that are values of JSON; KEYDEF is PATH[:OPTS], as in .user.id:nr or .tags[0]",
-	  TO(order.json) },
+	{ "json", "FORM",
+	  "values of JSON, as lines (lines) or in arrays (array); KEYDEF is PATH[:OPTS], as in "
+	  ".user.id:nr or .tags[0]",
+	  TO(order), .choices = json_forms, .call = set_json, .optional = true },
 	{ "strict", NULL, "with --json: check all of a record, not only what is read of it",
 	  TO(order.strict) },
 	{ "skip-invalid", NULL,

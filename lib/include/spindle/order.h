@@ -43,6 +43,7 @@ struct sp_order {
 	bool stable, unique;	 /* -s, -u */
 	bool csv;		 /* --csv */
 	bool json;		 /* --json: keys are paths */
+	bool array;		 /* --json=array: of inputs that are arrays */
 	bool strict;		 /* --strict: all of a record of JSON is checked */
 	char eol;		 /* byte that ends a line: '\n', or '\0' (-z) */
 	uint64_t record_bytes;	 /* --record-size; 0: lines or CSV */

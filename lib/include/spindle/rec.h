@@ -32,6 +32,7 @@ struct sp_recfmt {
 	char separator;	    /* SP_REC_CSV: between fields, not '"' or '\n' */
 	size_t fixed_bytes; /* SP_REC_FIXED: length of a record in bytes, at least 1 */
 	bool json;	    /* SP_REC_LINE: each line is a value of JSON */
+	bool array;	    /* ... inputs are arrays of values, which become lines */
 	bool strict;	    /* ... of which all characters are checked, not only those of keys */
 };
 

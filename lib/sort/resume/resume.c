@@ -82,6 +82,8 @@ static int check_what(const struct sp__resume *r, const struct sp_sort_opts *o,
 	if (o->run.decompress || o->run.compress_output)
 		return resume_refuse(r,
 				     "a sort with compressed inputs or output cannot be resumed");
+	if (o->format.array)
+		return resume_refuse(r, "a sort of arrays of JSON cannot be resumed");
 	if (io->merge || o->compress_program || o->run.volume)
 		return resume_refuse(r, "a merge, or a sort with a compress program or a "
 					"volume, cannot be resumed");
