@@ -6,6 +6,8 @@
 #include <locale.h>
 #include <string.h>
 #include <unistd.h>
+#include <spindle/call.h>
+#include <spindle/flow.h>
 #include <spindle/report.h>
 #include "outputs.h"
 #include "signals.h"
@@ -64,7 +66,7 @@ static int run(struct settings *set)
 				  .output = set->output,
 				  .output_fd = STDOUT_FILENO };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_group_stats stats;
+	struct sp_group_stats stats = { 0 };
 	struct statsfile file;
 	int rc = common_options_resources(&set->common, set->files, set->nfiles, true, &err);
 
@@ -78,7 +80,10 @@ static int run(struct settings *set)
 		io.progress = progress_update;
 		io.progress_arg = &progress;
 	}
-	rc = sp_group_run(&set->opts, &io, &stats, &err);
+	rc = sp_call_group_source(&set->opts, &io, &err);
+	if (!rc)
+		rc = sp_group_run(&set->opts, &io, &stats, &err);
+	sp_source_close(io.source);
 	progress_wipe();
 	if (rc < 0 && stats.output_files)
 		msg("%" PRIu64 " file%s of groups before the error %s complete", stats.output_files,

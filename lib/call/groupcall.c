@@ -4,11 +4,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <spindle/flow.h>
 #include <spindle/group.h>
 #include <spindle/report.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "call/call.h"
+#include "table/source.h"
 
 struct sp_call_group {
 	struct sp_call base; /* arguments, directories, and the format as an order */
@@ -197,16 +199,58 @@ void sp_call_group_free(struct sp_call_group *call)
 	free(call);
 }
 
-static int run(const struct sp_call_group *call, const struct sp_group_io *io, char **report,
+/* Returns the number of an input that is a table, or n.  Standard input can be a file. */
+static size_t find_table(const char *const *inputs, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && !sp__table_is(strcmp(inputs[i], "-") ? inputs[i] : "/dev/stdin"))
+		i++;
+	return i;
+}
+
+int sp_call_group_source(struct sp_group_opts *opts, struct sp_group_io *io, struct sp_errinfo *err)
+{
+	const size_t i = find_table(io->inputs, io->ninputs);
+
+	if (i == io->ninputs || io->step == SP_GROUP_SECOND_STEP)
+		return 0;
+	if (!strcmp(io->inputs[i], "-"))
+		return sp__errf(err, SP_EUNSUP, "open", "/dev/stdin", -1,
+				"is a table, which is read by its name");
+	if (io->ninputs > 1 || io->step)
+		return sp__errf(err, SP_EUNSUP, "open", io->inputs[i], -1,
+				io->step ? "is a table, which is not grouped in two steps: group "
+					   "what 'xtable scan' prints"
+					 : "is a table, which is grouped without other inputs: "
+					   "group what 'xtable scan' prints");
+	if (opts->separator >= 0 || opts->run.decompress ||
+	    (opts->format.kind == SP_REC_LINE && !opts->format.eol))
+		return sp__errf(err, SP_EUNSUP, "open", io->inputs[i], -1,
+				"is a table, which needs no %s",
+				opts->separator >= 0   ? "separator of fields (-t)"
+				: opts->run.decompress ? "--decompress"
+						       : "end of lines (-z)");
+	opts->format = (struct sp_recfmt){ .kind = SP_REC_CSV, .eol = '\n', .separator = ',' };
+	opts->header = true;
+	return sp__table_source(&io->source, io->inputs[i], &opts->run, err);
+}
+
+static int run(const struct sp_call_group *call, const struct sp_group_io *files, char **report,
 	       struct sp_errinfo *err)
 {
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp_errinfo *to = err ? err : &cause;
+	struct sp_group_opts opts = call->opts;
+	struct sp_group_io io = *files;
 	struct sp_group_stats stats;
 	int rc = report ? sp_report_check(to) : 0;
 
 	if (!rc)
-		rc = sp_group_run(&call->opts, io, &stats, to);
+		rc = sp_call_group_source(&opts, &io, to);
+	if (!rc)
+		rc = sp_group_run(&opts, &io, &stats, to);
+	sp_source_close(io.source);
 	sp__call_quote(to);
 	if (!rc && report)
 		rc = sp__call_json(sp_report_group(&stats), report, to);

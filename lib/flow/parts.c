@@ -20,6 +20,7 @@
 #include "base/utf8mark.h"
 #include "base/whole.h"
 #include "flow/parts.h"
+#include "flow/sourceparts.h"
 #include "io/volume.h"
 #include "io/rstream.h"
 #include "rec/fields.h"
@@ -33,7 +34,8 @@ struct input {
 };
 
 struct sp__parts {
-	struct sp__scan_opts opts;
+	struct sp__scan_opts opts; /* of files */
+	struct sp__source_parts records;
 	struct input *inputs;
 	struct sp__bytes header;
 	bool marked;
@@ -50,7 +52,7 @@ struct sp__parts {
 	uint64_t bytes, owed, blank_lines; /* counted in closed parts */
 	struct sp__left_out left_out;
 	struct sp__io_counters done;
-	char engine[32];
+	char engine[SP__ENGINE_NAME];
 };
 
 /* Opens an input with an offset of its own. */
@@ -250,6 +252,19 @@ static int examine_all(struct sp__parts *p)
 	return !rc && sum < 2 * SP__PART_MIN_BYTES ? SP_EUNSUP : rc;
 }
 
+static struct sp__parts *new_parts(unsigned turns)
+{
+	struct sp__parts *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->share = 1;
+	p->fd = -1;
+	pthread_mutex_init(&p->lock, NULL);
+	sp__turns_open(&p->turns, turns);
+	return p;
+}
+
 int sp__parts_open(struct sp__parts **parts, const struct sp__scan_opts *opts, uint64_t part_bytes)
 {
 	struct sp__parts *p;
@@ -258,22 +273,31 @@ int sp__parts_open(struct sp__parts **parts, const struct sp__scan_opts *opts, u
 	if (opts->format.array || opts->stream.device || opts->any_order || opts->checksums ||
 	    opts->ahead.bytes || opts->skip_bytes || opts->part)
 		return SP_EUNSUP;
-	p = calloc(1, sizeof(*p));
+	p = new_parts(opts->turns);
 	if (!p)
 		return sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
 	p->opts = *opts;
 	p->part_bytes = sp__max(part_bytes, SP__PART_MIN_BYTES);
-	p->share = 1;
-	p->fd = -1;
 	p->inputs = calloc(opts->ninputs, sizeof(*p->inputs));
-	pthread_mutex_init(&p->lock, NULL);
-	sp__turns_open(&p->turns, opts->turns);
 	rc = p->inputs ? examine_all(p) : sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
 	if (rc < 0) {
 		sp__parts_close(p);
 		return rc;
 	}
 	p->at = p->inputs[0].from;
+	*parts = p;
+	return 0;
+}
+
+int sp__parts_open_source(struct sp__parts **parts, struct sp_source *source,
+			  const struct sp__env *plan, uint64_t part_bytes, unsigned readers,
+			  struct sp_errinfo *err)
+{
+	struct sp__parts *p = new_parts(0);
+
+	if (!p)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	sp__source_parts_open(&p->records, source, plan, part_bytes, readers);
 	*parts = p;
 	return 0;
 }
@@ -323,6 +347,11 @@ static int take(struct sp__parts *p, struct sp__part *part)
 	int rc;
 
 	part->number = p->number;
+	if (p->records.source) {
+		rc = p->stopped ? SP_END : sp__source_parts_take(&p->records, part);
+		p->number += rc == SP_READY;
+		return rc;
+	}
 	rc = begin_input(p, &part->err);
 	if (rc != SP_READY)
 		return rc;
@@ -414,6 +443,13 @@ static void end_part(struct sp__parts *p, struct sp__part *part)
 	struct sp__io_counters c;
 
 	sp__part_rest(part);
+	if (part->records) {
+		pthread_mutex_lock(&p->lock);
+		p->bytes += part->read;
+		p->owed += part->read;
+		pthread_mutex_unlock(&p->lock);
+		part->read = 0;
+	}
 	if (!part->scan)
 		return;
 	sp__scan_counters(part->scan, &c);
@@ -440,7 +476,8 @@ int sp__parts_next(struct sp__parts *p, struct sp__part *part)
 	rc = take(p, part);
 	pthread_mutex_unlock(&p->lock);
 	if (rc == SP_READY) {
-		rc = open_scan(p, part);
+		rc = p->records.source ? sp__source_parts_begin(&p->records, part)
+				       : open_scan(p, part);
 		rc = rc < 0 ? rc : SP_READY;
 	}
 	if (rc != SP_READY)
@@ -450,9 +487,11 @@ int sp__parts_next(struct sp__parts *p, struct sp__part *part)
 
 int sp__part_read(struct sp__part *part, struct sp_batch *batch)
 {
-	int rc =
-		sp__iter_next(&(struct sp__iter){ part->scan, sp__scan_next }, &part->waits, batch);
+	int rc;
 
+	if (part->records)
+		return sp__source_part_read(part, batch);
+	rc = sp__iter_next(&(struct sp__iter){ part->scan, sp__scan_next }, &part->waits, batch);
 	if (rc == SP_READY)
 		part->read += batch->bytes;
 	look_at_turn(part);
@@ -462,6 +501,11 @@ int sp__part_read(struct sp__part *part, struct sp_batch *batch)
 void sp__part_close(struct sp__parts *p, struct sp__part *part)
 {
 	end_part(p, part);
+	if (part->reader) {
+		pthread_mutex_lock(&p->lock);
+		sp__source_part_close(part, &p->done, p->engine);
+		pthread_mutex_unlock(&p->lock);
+	}
 	if (part->open)
 		close(part->where.fd);
 	part->open = 0;
@@ -535,25 +579,6 @@ uint64_t sp__parts_length(const struct sp__parts *p, size_t input)
 const char *sp__parts_engine(const struct sp__parts *p)
 {
 	return p->engine[0] ? p->engine : "read";
-}
-
-void sp__parts_report(const struct sp__parts *p, const struct sp__scan *scan,
-		      struct sp_run_stats *st)
-{
-	const char *engine = NULL;
-	struct sp__io_counters c;
-
-	if (p) {
-		sp__parts_counters(p, &c);
-		engine = sp__parts_engine(p);
-	} else if (scan) {
-		sp__scan_counters(scan, &c);
-		engine = sp__scan_engine(scan);
-	}
-	if (!engine)
-		return;
-	sp__env_note_io(st, &c);
-	snprintf(st->input_engine, sizeof(st->input_engine), "%s", engine);
 }
 
 uint64_t sp__parts_bytes(struct sp__parts *p)

@@ -29,6 +29,7 @@
 #include <stdint.h>
 #include "base/err.h"
 #include "flow/scan.h"
+#include "flow/source.h"
 #include "run/env.h"
 
 /*
@@ -71,17 +72,20 @@ void sp__turns_stop(struct sp__turns *t);
 #define SP__PART_MIN_BYTES (UINT64_C(256) << 10)
 
 struct sp__parts;
+struct sp__source_parts;
 
 struct sp__part {
 	uint64_t number;
 	size_t input;
-	uint64_t from, bytes; /* offset in the input, and length */
-	uint64_t before;      /* bytes of all parts before it */
+	uint64_t from, bytes; /* offset in the input, and length; of a source: of records */
+	uint64_t before;      /* bytes of all parts before it; of a source: a bound of them */
 	uint64_t read;	      /* bytes of its batches so far */
 	struct sp__scan *scan;
 	struct sp_errinfo err; /* error of taking and reading the part */
 	/* Zeroed by the caller at first, except memory: for opts.stream.chunk_bytes, or NULL. */
 	char *memory;
+	struct sp__source_parts *records; /* of a source; NULL: of a file */
+	void *reader;			  /* of the source; NULL: it is not open */
 	struct sp__scan_part where;
 	bool csv;
 	size_t open; /* number of the input that where.fd is of, and 1 */
@@ -97,6 +101,14 @@ struct sp__part {
  */
 SP_MUST_CHECK int sp__parts_open(struct sp__parts **parts, const struct sp__scan_opts *opts,
 				 uint64_t part_bytes);
+/*
+ * Opens the records of a source in parts of about part_bytes, which at most `readers` threads read:
+ * fewer if their memory is short, and the others get no part.  plan: as of its readers.  Returns 0
+ * or -ENOMEM, recorded in err.
+ */
+SP_MUST_CHECK int sp__parts_open_source(struct sp__parts **parts, struct sp_source *source,
+					const struct sp__env *plan, uint64_t part_bytes,
+					unsigned readers, struct sp_errinfo *err);
 void sp__parts_close(struct sp__parts *p); /* accepts NULL */
 
 /*

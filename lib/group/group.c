@@ -13,6 +13,7 @@
 #include "group/partial.h"
 #include "group/split.h"
 #include "run/memory.h"
+#include "run/volume_spec.h"
 
 /* Of the memory: the tables of all workers; another order of the result has a sort of its own. */
 #define TABLES_SHARE 2
@@ -42,7 +43,8 @@ static int open_sort(struct sp__group_job *j, struct sp__sorter *s, uint64_t mem
 /* Opens the sort of partial records, and divides the memory. */
 static int open_partials(struct sp__group_job *j)
 {
-	const uint64_t all = sp__working_memory(&j->opts->run, j->opts->run.memory_bytes);
+	const uint64_t working = sp__working_memory(&j->opts->run, j->opts->run.memory_bytes);
+	const uint64_t all = working - (j->io->source ? working / SP__SOURCE_SHARE : 0);
 	const uint64_t tables = all / TABLES_SHARE;
 	struct sp_sort_stats opened;
 	int rc;
@@ -198,6 +200,16 @@ static int run(struct sp__group_job *j)
 		return sp__invalid(j->err, NULL,
 				   "rows of two steps have the order of the keys, and there is no "
 				   "file for each group, pivot, percentage or running total");
+	if (j->io->source &&
+	    (j->io->step || j->io->ninputs != 1 || !j->opts->header ||
+	     j->opts->format.kind != SP_REC_CSV || j->opts->format.separator != ','))
+		return sp__invalid(j->err, NULL,
+				   "the records of a source are CSV with a header, and are not "
+				   "grouped in two steps");
+	if (j->io->source && sp__volume_spec_simulated(&j->opts->run))
+		return sp__errf(j->err, SP_EUNSUP, "open", j->io->source->name, -1,
+				"is not read on a simulated volume: group what 'xtable scan' "
+				"prints");
 	if (j->opts->format.kind == SP_REC_FIXED)
 		return sp__errf(j->err, SP_EUNSUP, "plan", NULL, -1,
 				"records of a fixed length have no fields to group by");

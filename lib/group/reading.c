@@ -2,6 +2,7 @@
 /*
  * Reads the records of the inputs: in parts by several threads, or in order by one (job.h).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
@@ -42,6 +43,8 @@ static int open_parts(struct sp__group_job *j)
 	struct sp__scan_opts o = scan_options(j);
 	int rc;
 
+	if (j->io->source)
+		return 0;
 	if (j->in_order || !j->total_bytes || !sp__sort_reads_parts(j->partials.sort, &o.stream))
 		return 0;
 	o.turns = j->nworkers;
@@ -132,17 +135,55 @@ void sp__group_job_close_workers(struct sp__group_job *j)
 	j->workers = NULL;
 }
 
+/* Leaves a source only the columns that are needed; of whole records that is all of them. */
+static int choose_columns(struct sp__group_job *j)
+{
+	struct sp_source *source = j->io->source;
+	struct sp__group_spec *s = &j->spec;
+	uint32_t n = 0;
+	int rc;
+
+	if (s->largest)
+		return 0;
+	while (n < s->ncolumns && s->columns[n] != SIZE_MAX)
+		n++;
+	rc = source->ops->choose(source, s->columns, n, j->err);
+	for (uint32_t i = 0; i < n; i++)
+		s->columns[i] = i;
+	return rc;
+}
+
+/* Opens the parts of a source. */
+static int open_source(struct sp__group_job *j)
+{
+	struct sp_source *source = j->io->source;
+	int rc = resolve(j, &source->header, false);
+
+	if (!rc)
+		rc = choose_columns(j);
+	if (rc)
+		return rc;
+	j->total_bytes = (uint64_t)(source->record_bytes * (double)source->records) + 1;
+	return sp__parts_open_source(&j->parts, source, sp__group_job_env(j),
+				     sp__sort_part_bytes(j->partials.sort, j->total_bytes),
+				     j->nworkers, j->err);
+}
+
 /* Reads records. */
 
-/* Records the error of a value that is not what is needed. */
+/* Records the error of a value that is not what is needed.  line: 0: records have none. */
 static int bad_value(const struct sp__group_worker *w, const char *input, uint64_t line,
 		     struct sp_errinfo *err)
 {
+	char where[32] = "";
+
+	if (line)
+		snprintf(where, sizeof(where), "line %llu: ", (unsigned long long)line);
 	return sp__errf(err, SP_EFORMAT, "group", input, -1,
-			"line %llu: %s: '%.*s' is not %s; --null=TEXT names a text that stands "
+			"%s%s: '%.*s' is not %s; --null=TEXT names a text that stands "
 			"for no value, --skip-invalid leaves such records out",
-			(unsigned long long)line, w->bad_of, (int)sp__min(w->bad.text.n, SHOWN),
-			w->bad.text.p, w->bad.wanted);
+			where, w->bad_of, (int)sp__min(w->bad.text.n, SHOWN), w->bad.text.p,
+			w->bad.wanted);
 }
 
 /* Records the error of a worker, which no value has caused. */
@@ -176,9 +217,12 @@ static int take_part(void *arg, unsigned worker, struct sp__part *part, struct s
 	int rc;
 
 	if (!worker)
-		sp__progress_report(&j->progress, SP_GROUP_READ, sp__parts_bytes(j->parts),
+		sp__progress_report(&j->progress, SP_GROUP_READ,
+				    sp__min(sp__parts_bytes(j->parts), j->total_bytes),
 				    j->total_bytes);
 	rc = take(j, worker, from, part->before + sp__part_at(part, from), records);
+	if (rc == SP_EFORMAT && j->io->source)
+		return bad_value(&j->workers[worker], j->io->source->name, 0, &part->err);
 	if (rc == SP_EFORMAT) {
 		/* A line that cannot be read again is not counted. */
 		(void)!sp__lines_before(part->where.fd,
@@ -191,9 +235,46 @@ static int take_part(void *arg, unsigned worker, struct sp__part *part, struct s
 	return rc ? failed(rc, j->io->inputs[part->input], &part->err) : 0;
 }
 
+/* Takes the records of a part in this thread. */
+static int read_part(struct sp__group_job *j, struct sp__part *part)
+{
+	struct sp_batch batch, records;
+	int rc;
+
+	while ((rc = sp__part_read(part, &batch)) == SP_READY)
+		while (batch.bytes) {
+			rc = take_part(j, 0, part, &batch, &records);
+			if (!rc && records.bytes)
+				rc = sp__sort_put_all(j->partials.sort, &records);
+			if (rc < 0)
+				return rc;
+		}
+	return rc;
+}
+
+static int read_parts_alone(struct sp__group_job *j)
+{
+	struct sp__part part = { 0 };
+	int rc;
+
+	while ((rc = sp__parts_next(j->parts, &part)) == SP_READY) {
+		rc = read_part(j, &part);
+		if (rc < 0)
+			break;
+	}
+	if (rc < 0 && part.err.code)
+		*j->err = part.err;
+	sp__part_close(j->parts, &part);
+	return rc < 0 ? rc : 0;
+}
+
 static int read_parts(struct sp__group_job *j)
 {
-	int rc = sp__sort_put_parts(j->partials.sort, j->parts, j->total_bytes, take_part, j);
+	struct sp__rstream_opts unused = { 0 };
+	int rc = !j->io->source || sp__sort_reads_parts(j->partials.sort, &unused)
+			 ? sp__sort_put_parts(j->partials.sort, j->parts, j->total_bytes, take_part,
+					      j)
+			 : read_parts_alone(j);
 
 	if (!rc)
 		rc = sp__parts_end(j->parts);
@@ -248,11 +329,15 @@ static int read_scan(struct sp__group_job *j, int rc, struct sp_batch *batch)
 static int check_read(struct sp__group_job *j)
 {
 	const uint64_t owed = j->parts ? sp__parts_owed(j->parts) : sp__scan_owed(j->scan);
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, records = 0;
 
-	for (unsigned i = 0; i < j->nworkers; i++)
+	for (unsigned i = 0; i < j->nworkers; i++) {
 		bytes += j->workers[i].bytes;
-	return bytes == owed ? 0 : sp__err(j->err, SP_EBALANCE, "group", NULL, -1);
+		records += j->workers[i].records;
+	}
+	if (bytes != owed || (j->io->source && records != j->io->source->records))
+		return sp__err(j->err, SP_EBALANCE, "group", NULL, -1);
+	return 0;
 }
 
 /* Reads partial totals of the first step. */
@@ -276,7 +361,7 @@ int sp__group_job_read(struct sp__group_job *j)
 
 	if (j->io->step == SP_GROUP_SECOND_STEP)
 		return read_partials(j);
-	rc = open_parts(j);
+	rc = j->io->source ? open_source(j) : open_parts(j);
 	if (!rc && !j->parts) {
 		rc = sp__scan_open(&j->scan, &o);
 		if (!rc)
@@ -290,7 +375,8 @@ int sp__group_job_read(struct sp__group_job *j)
 		sp__parts_header(j->parts, &header);
 	else
 		sp__scan_header(j->scan, &header);
-	rc = resolve(j, &header, first == SP_END && !header.bytes);
+	if (!j->io->source)
+		rc = resolve(j, &header, first == SP_END && !header.bytes);
 	if (!rc)
 		rc = open_workers(j);
 	if (!rc)

@@ -192,8 +192,8 @@ def group(
 def group_file(
     inputs: Paths, output: PathLike, options: GroupOptions | Args = ()
 ) -> dict[str, Any]:
-    """Writes a row for each group of the records of files into output, which appears when it is
-    complete.
+    """Writes a row for each group of the records of files, or of a table, into output, which
+    appears when it is complete.
 
     Options are those of xgroup(1): -k, -a, -t, -z, --largest, --pivot, --percent, --cumulative,
     --having, --order, --format, --limit, --where, --csv, --header, --null, --skip-invalid, and -S,

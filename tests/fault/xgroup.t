@@ -27,7 +27,10 @@ expressions=(-k 'substr($1, 1, 3) as k' -S 1M --parallel=2 --where "\$2 > 1 and 
 pivot=(-k 'substr($1, 1, 3) as k' --pivot='$2 * 4' -S 1M --parallel=2 in)
 # shellcheck disable=SC2034
 shares=(-k 1 -S 1M --parallel=2 --percent '--cumulative=percent(count())' in)
-for command in memory spilled alone expressions pivot shares; do
+printf 'a,b,c\n' | cat - <(tr ' ' , <in) | "$xtable" load --csv --header --layout=csm t - || exit 2
+# shellcheck disable=SC2034
+table=(-k a -S 1M --parallel=2 --agg 'sum(b), max(c), last(a)' t)
+for command in memory spilled table alone expressions pivot shares; do
 	declare -n line=$command
 	"$xgroup" "${line[@]}" >want.$command || exit 2
 done
@@ -74,7 +77,7 @@ requests()
 }
 
 wrap=() full=${SP_TEST_FULL:-}
-for command in memory spilled alone expressions pivot shares; do
+for command in memory spilled table alone expressions pivot shares; do
 	sweep $command alloc $((full ? 200 : 10))
 	for call in open read pread write pwrite close ftruncate rename; do
 		sweep $command $call $((full ? 20 : 3))

@@ -606,6 +606,14 @@ class Tables(TableFolder):
         sp.Table.load(self.folder / "u", ArrowStream(scan), overwrite=True)
         return self.xtable("scan", "u")
 
+    def test_groups_of_a_table(self):
+        table, out = self.folder / "t", self.folder / "out.csv"
+        report = sp.group(table, out, keys="name", agg="max(id)", limit=2)
+        self.assertEqual(out.read_text(), "name,max(id)\nname 0,9996\nname 1,9997\n")
+        self.assertEqual(report["result"]["records"], 9999)
+        with self.assertRaisesRegex(sp.SpindleError, "grouped without other inputs"):
+            sp.group([table, self.folder / "t.csv"], out, keys="name")
+
     def test_a_scan_loads_another_table(self):
         self.assertEqual(self.printed(self.table.scan()), (self.folder / "t.csv").read_text())
         self.assertEqual(

@@ -13,7 +13,8 @@
 
 static const char about[] =
 	"Group the records of all FILEs by key, and write a row of aggregates for each\n"
-	"group.  With no FILE, or when FILE is -, read standard input.";
+	"group.  With no FILE, or when FILE is -, read standard input.  A single FILE\n"
+	"can be a table of xtable: its columns have names, and the result is CSV.";
 
 static const char notes[] =
 	"KEY is one column: its number, or with --header its name, and letters of sort,\n"
@@ -56,6 +57,7 @@ static const char notes[] =
 	"  xgroup --csv --header -k endpoint --agg 'p50(ms), p99(ms), max(ms)' log.csv\n"
 	"  xgroup --csv --header -k 'month(day)' --agg 'sum(price * n)' sales.csv\n"
 	"  xgroup --csv --header -k city --where 'n > 5' --having 'count() > 9' x.csv\n"
+	"  xgroup -k region --agg 'sum(price)' sales.table\n"
 	"  xgroup --csv --header -k user --largest=2 -k amount:nr payments.csv\n"
 	"  xgroup --csv --header -k city --split='by-%s.csv' people.csv\n"
 	"  xgroup --csv --header -k region --pivot=year --agg 'sum(price)' sales.csv\n";

@@ -186,9 +186,24 @@ SP_API SP_MUST_CHECK int sp_call_group(struct sp_call_group **call, const char *
 /* Frees a call; NULL is accepted. */
 SP_API void sp_call_group_free(struct sp_call_group *call);
 
+struct sp_group_opts;
+struct sp_group_io;
+
 /*
- * Groups the records of files into output (spindle/outfile.h).  Names of columns, functions and
- * conditions are checked here.
+ * Prepares the options of sp_group_run() (spindle/group.h) for inputs of which one can be a table.
+ * Opens it as io->source, to be closed with sp_source_close() (spindle/flow.h), also after an error
+ * of sp_group_run(), and sets format and header of opts to those of its records.  Without a table
+ * nothing is changed.
+ * Returns 0; SP_EUNSUP if a table is not the only input, or is to be grouped in two steps, or opts
+ * have a separator, another end of lines, or decompress, or the table is on a simulated volume or
+ * has no data; -ENOMEM; or an error of sp_table_open() (spindle/table.h).
+ */
+SP_API SP_MUST_CHECK int sp_call_group_source(struct sp_group_opts *opts, struct sp_group_io *io,
+					      struct sp_errinfo *err);
+
+/*
+ * Groups the records of files, or of a table, into output (spindle/outfile.h).  Names of columns,
+ * functions and conditions are checked here.
  * report: NULL, or receives the JSON document of schema spindle.group/1.  Free it with
  * sp_call_report_free().
  * Returns 0 or an error of sp_group_run() (spindle/group.h) or, for the report, -ENOMEM.

@@ -48,6 +48,14 @@ SP_API SP_MUST_CHECK int sp_flow_open(struct sp_flow **flow, const struct sp_run
  */
 SP_API int sp_flow_close(struct sp_flow *flow);
 
+/*
+ * Records that are not in a file of text, as the input of a command: sp_call_group_source() of
+ * spindle/call.h opens those of a table.
+ */
+struct sp_source;
+/* Closes a source; NULL is accepted. */
+SP_API void sp_source_close(struct sp_source *source);
+
 /* A scan: it reads the records of files, one file after the other. */
 struct sp_flow_scan {
 	const char *const *inputs; /* paths; "-": standard input */

@@ -129,6 +129,8 @@ struct sp_group_stats {
  */
 enum sp_group_step { SP_GROUP_BOTH_STEPS, SP_GROUP_FIRST_STEP, SP_GROUP_SECOND_STEP };
 
+struct sp_source;
+
 struct sp_group_io {
 	enum sp_group_step step;
 	uint64_t position;	   /* first step: of the first input among all inputs, in bytes */
@@ -136,6 +138,12 @@ struct sp_group_io {
 	bool rows_only;		   /* second step: do not write a header */
 	const char *const *inputs; /* paths; "-": standard input */
 	size_t ninputs;
+	/*
+	 * NULL, or the records (sp_call_group_source() of spindle/call.h); then there is one input, and
+	 * it only gives them a name.  The format is CSV with commas and a header, in both steps at
+	 * once.  A quarter of the memory is for reading them.
+	 */
+	struct sp_source *source;
 	const char *output; /* path; NULL: output_fd */
 	int output_fd;
 	/* Called at the start of a phase, and then about 10 times per second; or NULL. */
@@ -153,7 +161,8 @@ struct sp_group_io {
  *   SP_EFORMAT: an input is not in the stated format, headers differ, or a value is not a number or
  *       a date
  *   SP_EUNSUP: records have a fixed length, this build lacks the compressed format of an input,
- *       or a file of `split` is an input or was written for another group
+ *       a file of `split` is an input or was written for another group, or the volume is simulated
+ *       and there is a source
  *   SP_EBUDGET, SP_ESYNTAX, -EPERM: see sp_sort_plan() of spindle/sort.h
  *   SP_ECORRUPT: temporary data is damaged
  *   SP_EBALANCE: records were lost by a bug in the library; do not use the result

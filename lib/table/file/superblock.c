@@ -29,7 +29,7 @@ static void release(void *state)
 }
 
 static const struct sp__superblock_format format = {
-	.magic = "SPTABLE\n",
+	.magic = SP__TABLE_MAGIC,
 	.min_version = SP__TABLE_VERSION,
 	.max_version = SP__TABLE_VERSION,
 	.foreign = "is not a table; xtable load makes one",
