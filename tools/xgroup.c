@@ -54,6 +54,32 @@ static void tell(const struct sp_group_stats *stats)
 	say_no_effects(&stats->run.no_effects);
 }
 
+/* Runs --explain: prints the plan as text or, with --stats, as JSON. */
+static int explain(struct settings *set)
+{
+	struct sp_group_io io = { .inputs = set->files,
+				  .ninputs = set->nfiles,
+				  .output = set->output,
+				  .output_fd = STDOUT_FILENO };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_group_plan plan;
+	struct statsfile stats;
+	int rc;
+
+	report_need();
+	statsfile_open(&stats, set->common.stats);
+	rc = sp_call_group_source(&set->opts, &io, &err);
+	if (!rc)
+		rc = sp_group_plan(&set->opts, &io, &plan, &err);
+	sp_source_close(io.source);
+	if (rc < 0)
+		failure(set, rc, &err);
+	if (!set->common.stats)
+		explain_plan(set, &plan);
+	statsfile_tell(&stats, sp_report_group_plan(&plan), set->common.details);
+	return 0;
+}
+
 static int run(struct settings *set)
 {
 	struct progress progress = { .phases = phase_names,
@@ -72,6 +98,8 @@ static int run(struct settings *set)
 
 	if (rc < 0)
 		failure(set, rc, &err);
+	if (set->common.explain)
+		return explain(set);
 	if (set->common.stats_text)
 		report_need();
 	statsfile_open(&file, set->common.stats);

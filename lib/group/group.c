@@ -52,7 +52,8 @@ static int open_partials(struct sp__group_job *j)
 	if ((j->opts->order && strcmp(j->opts->order, "key") != 0) || j->opts->pivot ||
 	    j->opts->npercent)
 		j->rows_bytes = all / ORDER_SHARE;
-	rc = open_sort(j, &j->partials, all - tables - j->rows_bytes, NULL);
+	j->sort_bytes = all - tables - j->rows_bytes;
+	rc = open_sort(j, &j->partials, j->sort_bytes, NULL);
 	if (rc)
 		return rc;
 	sp_sort_stats(j->partials.sort, &opened);
@@ -145,6 +146,11 @@ static int check_groups(struct sp__group_job *j)
 	return records == j->results.records ? 0 : sp__err(j->err, SP_EBALANCE, "group", NULL, -1);
 }
 
+int sp__group_job_open_rows(struct sp__group_job *j)
+{
+	return open_sort(j, &j->rows, j->rows_bytes, sp__group_job_env(j));
+}
+
 static int write_result(struct sp__group_job *j)
 {
 	struct sp__wstream_opts writing = sp__env_writing(sp__group_job_env(j));
@@ -156,7 +162,7 @@ static int write_result(struct sp__group_job *j)
 		return sp__group_partials_write(j->partials.sort, first, &batch, &j->write,
 						&writing);
 	if (rc >= 0 && j->rows_bytes)
-		rc = open_sort(j, &j->rows, j->rows_bytes, sp__group_job_env(j));
+		rc = sp__group_job_open_rows(j);
 	j->results.sorter = rc >= 0 && j->rows_bytes ? &j->rows : NULL;
 	if (rc >= 0)
 		rc = sp__group_results_open(&j->results);
@@ -189,7 +195,7 @@ static bool is_whole(const struct sp_group_opts *o)
 	       o->ncumulative;
 }
 
-static int run(struct sp__group_job *j)
+int sp__group_job_open(struct sp__group_job *j)
 {
 	bool all;
 	int rc = sp__group_options_check(j->opts, j->err);
@@ -231,6 +237,13 @@ static int run(struct sp__group_job *j)
 	if (!rc)
 		rc = sp__inputs_lay(sp__env_reading(sp__group_job_env(j)).device, j->io->inputs,
 				    j->io->ninputs, &j->sim_file, j->err);
+	return rc;
+}
+
+static int run(struct sp__group_job *j)
+{
+	int rc = sp__group_job_open(j);
+
 	if (!rc)
 		rc = sp__group_job_read(j);
 	if (!rc)
@@ -284,43 +297,55 @@ static void note(const struct sp__group_job *j, struct sp_group_stats *st)
 	}
 }
 
+void sp__group_job_begin(struct sp__group_job *j, const struct sp_group_opts *opts,
+			 const struct sp_group_io *io, struct sp_errinfo *err)
+{
+	*j = (struct sp__group_job){ .opts = opts,
+				     .io = io,
+				     .err = err,
+				     .output = { .output = io->output, .output_fd = io->output_fd },
+				     .results = { .json = opts->json,
+						  .limited = opts->limited,
+						  .top = opts->top,
+						  .err = err },
+				     .progress = { .tell = io->progress,
+						   .arg = io->progress_arg,
+						   .phase = -1,
+						   .last = SP_GROUP_COMBINE },
+				     .begin_ns = sp__now_ns() };
+	j->write = (struct sp__sort_result){ .io = &j->output, .err = err };
+	j->results.in = &j->input;
+	j->results.spec = &j->spec;
+	j->results.write = &j->write;
+}
+
+int sp__group_job_close(struct sp__group_job *j)
+{
+	sp__group_job_close_workers(j);
+	sp__group_results_close(&j->results);
+	sp__group_split_free(j->split);
+	sp__group_spec_free(&j->spec);
+	sp__result_close(&j->write);
+	sp__scan_close(j->scan);
+	sp__parts_close(j->parts);
+	(void)sp__sorter_close(&j->rows);
+	return sp__sorter_close(&j->partials);
+}
+
 /* Returns SP__MISCUT if the inputs must be read in order. */
 static int run_job(const struct sp_group_opts *opts, const struct sp_group_io *io, bool in_order,
 		   struct sp_group_stats *stats, struct sp_errinfo *err)
 {
-	struct sp__group_job j = { .opts = opts,
-				   .io = io,
-				   .in_order = in_order,
-				   .err = err,
-				   .output = { .output = io->output, .output_fd = io->output_fd },
-				   .results = { .json = opts->json,
-						.limited = opts->limited,
-						.top = opts->top,
-						.err = err },
-				   .progress = { .tell = io->progress,
-						 .arg = io->progress_arg,
-						 .phase = -1,
-						 .last = SP_GROUP_COMBINE },
-				   .begin_ns = sp__now_ns() };
+	struct sp__group_job j;
 	int rc, closed;
 
-	j.write = (struct sp__sort_result){ .io = &j.output, .err = err };
-	j.results.in = &j.input;
-	j.results.spec = &j.spec;
-	j.results.write = &j.write;
+	sp__group_job_begin(&j, opts, io, err);
+	j.in_order = in_order;
 	rc = run(&j);
 	if (stats)
 		note(&j, stats);
-	sp__group_job_close_workers(&j);
-	sp__group_results_close(&j.results);
-	sp__group_split_free(j.split);
-	sp__group_spec_free(&j.spec);
-	sp__result_close(&j.write);
-	sp__scan_close(j.scan);
-	sp__parts_close(j.parts);
-	(void)sp__sorter_close(&j.rows);
 	/* A trace that cannot be written is an error, unless there was one before. */
-	closed = sp__sorter_close(&j.partials);
+	closed = sp__group_job_close(&j);
 	return rc < 0 ? rc : closed;
 }
 

@@ -9,7 +9,8 @@
 #include "group/job.h"
 #include "group/partial.h"
 
-#define SHOWN 40 /* bytes of a value in a message */
+#define SAMPLE_SCAN 32 /* of inputs without parts, as much as of so many parts */
+#define SHOWN 40       /* bytes of a value in a message */
 
 /* Inputs. */
 
@@ -153,8 +154,8 @@ static int choose_columns(struct sp__group_job *j)
 	return rc;
 }
 
-/* Opens the parts of a source. */
-static int open_source(struct sp__group_job *j)
+/* Opens the parts of a source; part_bytes: 0: as many as a run of the sort has. */
+static int open_source(struct sp__group_job *j, uint64_t part_bytes)
 {
 	struct sp_source *source = j->io->source;
 	int rc = resolve(j, &source->header, false);
@@ -164,8 +165,9 @@ static int open_source(struct sp__group_job *j)
 	if (rc)
 		return rc;
 	j->total_bytes = (uint64_t)(source->record_bytes * (double)source->records) + 1;
-	return sp__parts_open_source(&j->parts, source, sp__group_job_env(j),
-				     sp__sort_part_bytes(j->partials.sort, j->total_bytes),
+	if (!part_bytes)
+		part_bytes = sp__sort_part_bytes(j->partials.sort, j->total_bytes);
+	return sp__parts_open_source(&j->parts, source, sp__group_job_env(j), part_bytes,
 				     j->nworkers, j->err);
 }
 
@@ -361,7 +363,7 @@ int sp__group_job_read(struct sp__group_job *j)
 
 	if (j->io->step == SP_GROUP_SECOND_STEP)
 		return read_partials(j);
-	rc = j->io->source ? open_source(j) : open_parts(j);
+	rc = j->io->source ? open_source(j, 0) : open_parts(j);
 	if (!rc && !j->parts) {
 		rc = sp__scan_open(&j->scan, &o);
 		if (!rc)
@@ -382,4 +384,128 @@ int sp__group_job_read(struct sp__group_job *j)
 	if (!rc)
 		rc = j->parts ? read_parts(j) : read_scan(j, first, &batch);
 	return rc ? rc : check_read(j);
+}
+
+/* A sample of the inputs. */
+
+/* Opens a worker whose table keeps all groups and values. */
+static int open_sampler(struct sp__group_job *j)
+{
+	struct sp__group_worker *w;
+	int rc = open_workers(j);
+
+	if (rc)
+		return rc;
+	w = &j->workers[0];
+	j->input.skip_invalid = true;
+	if (sp__group_worker_open(w, &j->input, j->worker_bytes))
+		return sp__group_job_no_memory(j);
+	w->added = SP__GROUP_TRIED;
+	for (uint32_t i = 0; i < j->spec.nlists; i++)
+		w->lists[i].left = UINT64_MAX;
+	return 0;
+}
+
+/* Adds the records of a batch, up to the first one that the table cannot hold: 1. */
+static int sample_batch(struct sp__group_job *j, struct sp_batch batch, uint64_t max_bytes,
+			struct sp__group_sample *sample)
+{
+	struct sp__group_worker *w = &j->workers[0];
+	const struct sp_recfmt *f = &j->opts->format;
+	const size_t bytes = sp__min(batch.bytes, max_bytes);
+	struct sp_batch records;
+	int rc = 0;
+
+	if (bytes < batch.bytes) {
+		batch.bytes = sp__rec_fitting(f, batch.data, batch.bytes, bytes);
+		sample->all = false;
+	}
+	while (!rc && batch.bytes && !w->full) {
+		const size_t before = batch.bytes;
+
+		rc = sp__group_worker_take(w, &batch, 0, &records);
+		sample->bytes += before - batch.bytes;
+		if (!rc && w->given)
+			sample->direct_bytes += records.bytes;
+	}
+	sample->all &= !w->full;
+	return rc ? failed(rc, NULL, j->err) : w->full;
+}
+
+/* Reads the beginning of each part.  What is wrong with a part shows when all is read. */
+static int sample_parts(struct sp__group_job *j, uint64_t max_bytes,
+			struct sp__group_sample *sample)
+{
+	struct sp__part part = { 0 };
+	int rc, next;
+
+	while ((rc = next = sp__parts_next(j->parts, &part)) == SP_READY) {
+		const uint64_t end = sample->bytes + max_bytes;
+		struct sp_batch batch;
+
+		rc = 0;
+		while (!rc && sample->bytes < end &&
+		       (next = sp__part_read(&part, &batch)) == SP_READY)
+			rc = sample_batch(j, batch, end - sample->bytes, sample);
+		sample->all &= next == SP_END;
+		if (rc)
+			break;
+	}
+	sp__part_close(j->parts, &part);
+	return rc < 0 && next >= 0 ? rc : 0;
+}
+
+/* Reads the beginning of the inputs; begins with a batch, if rc is SP_READY. */
+static int sample_scan(struct sp__group_job *j, int rc, struct sp_batch *batch, uint64_t max_bytes,
+		       struct sp__group_sample *sample)
+{
+	struct sp__iter it = { j->scan, sp__scan_next };
+
+	while (rc == SP_READY) {
+		rc = sample->bytes < max_bytes
+			     ? sample_batch(j, *batch, max_bytes - sample->bytes, sample)
+			     : 1;
+		if (rc)
+			break;
+		rc = sp__iter_next(&it, &j->waits, batch);
+	}
+	sample->all &= rc == SP_END;
+	return rc < 0 ? rc : 0;
+}
+
+int sp__group_job_sample(struct sp__group_job *j, uint64_t part_bytes, uint64_t max_bytes,
+			 struct sp__group_sample *sample)
+{
+	struct sp__scan_opts o = scan_options(j);
+	struct sp_batch header, batch;
+	int rc, first = SP_END;
+
+	*sample = (struct sp__group_sample){ .all = true };
+	o.stream.device = NULL;
+	o.turns = 1;
+	rc = j->io->source ? open_source(j, part_bytes) : sp__parts_open(&j->parts, &o, part_bytes);
+	if (rc == SP_EUNSUP && !j->io->source) {
+		rc = sp__scan_open(&j->scan, &o);
+		if (!rc)
+			first = sp__iter_next(&(struct sp__iter){ j->scan, sp__scan_next },
+					      &j->waits, &batch);
+		rc = first < 0 ? first : rc;
+	}
+	if (rc)
+		return rc;
+	if (j->parts)
+		sp__parts_header(j->parts, &header);
+	else
+		sp__scan_header(j->scan, &header);
+	if (!j->io->source)
+		rc = resolve(j, &header, !j->parts && first == SP_END && !header.bytes);
+	if (!rc)
+		rc = open_sampler(j);
+	if (!rc)
+		rc = j->parts ? sample_parts(j, max_bytes, sample)
+			      : sample_scan(j, first, &batch, SAMPLE_SCAN * max_bytes, sample);
+	sample->direct = j->workers ? j->workers[0].partials : 0;
+	if (!rc)
+		sample->direct_bytes += j->workers[0].given ? 0 : j->workers[0].direct.bytes;
+	return rc;
 }

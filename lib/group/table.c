@@ -9,11 +9,19 @@
 #define FIRST_SLOTS 1024u /* that are used at first */
 #define GROWTH 4u
 
+size_t sp__group_table_slots(size_t bytes)
+{
+	const struct sp__group_table *t = NULL;
+	size_t slots = 64;
+
+	while (slots * 2 * sizeof(*t->table.slots) <= bytes / SLOTS_SHARE)
+		slots *= 2;
+	return slots;
+}
+
 int sp__group_table_open(struct sp__group_table *t, const struct sp__group_spec *spec, size_t bytes)
 {
-	*t = (struct sp__group_table){ .spec = spec, .max_slots = 64 };
-	while (t->max_slots * 2 * sizeof(*t->table.slots) <= bytes / SLOTS_SHARE)
-		t->max_slots *= 2;
+	*t = (struct sp__group_table){ .spec = spec, .max_slots = sp__group_table_slots(bytes) };
 	t->table.secret = sp__key_secret();
 	t->table.nslots = sp__min(FIRST_SLOTS, t->max_slots);
 	t->table.slots = sp__pages_alloc(t->max_slots * sizeof(*t->table.slots), false);

@@ -26,6 +26,8 @@ struct sp__group_table {
 #define SP__GROUP_TABLE_MAX ((size_t)16 << 30)
 SP_MUST_CHECK int sp__group_table_open(struct sp__group_table *t, const struct sp__group_spec *spec,
 				       size_t bytes);
+/* Returns the slots of a table of so many bytes, at most. */
+size_t sp__group_table_slots(size_t bytes);
 void sp__group_table_close(struct sp__group_table *t);
 /* Removes all groups. */
 void sp__group_table_empty(struct sp__group_table *t);

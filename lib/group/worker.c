@@ -14,11 +14,8 @@
 #define TEXT_BYTES ((size_t)128 << 10) /* records whose fields are found at once */
 #define ENDS ((uint32_t)16 << 10)
 #define OUT_BYTES ((size_t)256 << 10)
-#define SMALL_GROUPS 4096u /* in a table that does not pay */
 /* Of the memory of a table: lengths in it have 32 bits. */
 #define RECORD_MAX ((size_t)2 << 30)
-/* A table pays if it has at most 1 / 2 groups for each record. */
-#define PAYS 2
 
 static int open_scratch(struct sp__group_worker *w)
 {
@@ -226,7 +223,7 @@ static size_t space_for(const struct sp__group_worker *w, size_t record_bytes)
 /* True if the table, which does not pay, has as many groups as it should have. */
 static bool is_full(const struct sp__group_worker *w)
 {
-	return w->small && w->table.groups >= SMALL_GROUPS;
+	return w->small && w->table.groups >= SP__GROUP_SMALL;
 }
 
 /* True if there are as many partial records of values as are given at once. */
@@ -471,7 +468,7 @@ static int emit(struct sp__group_worker *w, struct sp_batch *partial)
 	*partial = (struct sp_batch){ w->out.data, w->out.bytes };
 	if (rc || w->emitting)
 		return rc;
-	w->small = w->table.groups * PAYS > w->added;
+	w->small = w->table.groups * SP__GROUP_PAYS > w->added;
 	w->added = w->made = 0;
 	w->fills++;
 	w->full = false;

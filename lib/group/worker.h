@@ -68,6 +68,8 @@ struct sp__group_worker {
 	const char *bad_of;	 /* in which aggregate or expression */
 };
 
+#define SP__GROUP_SMALL 4096u /* groups of a table that does not pay */
+#define SP__GROUP_PAYS 2      /* it pays if it has at most 1 / 2 groups for each record */
 /* Records or values that go through the table before it is judged. */
 #define SP__GROUP_TRIED UINT64_C(16384)
 

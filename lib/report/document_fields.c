@@ -11,6 +11,7 @@ const struct sp_report_field *const sp__document_fields[SP__DOC_COUNT_] = {
 	[SP__DOC_JOIN] = sp__join_document,
 	[SP__DOC_JOIN_PLAN] = sp__join_plan_document,
 	[SP__DOC_GROUP] = sp__group_document,
+	[SP__DOC_GROUP_PLAN] = sp__group_plan_document,
 	[SP__DOC_INDEX] = sp__index_document,
 	[SP__DOC_CUBE] = sp__cube_document,
 	[SP__DOC_CUBE_COMPARISON] = sp__cube_comparison_document,

@@ -52,6 +52,7 @@ const struct sp__document sp__documents[SP__DOC_COUNT_] = {
 	[SP__DOC_JOIN] = { "spindle.join/1", "xjoin", NULL },
 	[SP__DOC_JOIN_PLAN] = { "spindle.join-plan/1", "xjoin", NULL },
 	[SP__DOC_GROUP] = { "spindle.group/1", "xgroup", NULL },
+	[SP__DOC_GROUP_PLAN] = { "spindle.group-plan/1", "xgroup", NULL },
 	[SP__DOC_INDEX] = { "spindle.index/1", "xindex", NULL },
 	[SP__DOC_CUBE] = { "spindle.cube/1", "mmap-cube", NULL },
 	[SP__DOC_CUBE_COMPARISON] = { "spindle.cube-comparison/1", "mmap-cube", NULL },

@@ -13,6 +13,7 @@ enum sp__document_kind {
 	SP__DOC_JOIN,
 	SP__DOC_JOIN_PLAN,
 	SP__DOC_GROUP,
+	SP__DOC_GROUP_PLAN,
 	SP__DOC_INDEX,
 	SP__DOC_CUBE,
 	SP__DOC_CUBE_COMPARISON,
@@ -51,14 +52,14 @@ extern const struct sp_report_field *const sp__document_fields[SP__DOC_COUNT_];
 
 /* Their tables; each is next to its constructor. */
 extern const struct sp_report_field sp__sort_document[], sp__sort_plan_document[],
-	sp__join_document[], sp__join_plan_document[], sp__group_document[], sp__index_document[],
-	sp__cube_document[], sp__cube_comparison_document[], sp__table_document[],
-	sp__table_info_document[], sp__table_comparison_document[], sp__table_run_document[],
-	sp__dbm_document[], sp__dbm_compare_document[], sp__sequence_document[],
-	sp__sequence_comparison_document[], sp__probe_document[], sp__probe_verify_document[],
-	sp__run_document[], sp__replay_document[], sp__sweep_document[], sp__mix_document[],
-	sp__compare_document[], sp__policy_document[], sp__preflight_document[],
-	sp__watch_document[];
+	sp__join_document[], sp__join_plan_document[], sp__group_document[],
+	sp__group_plan_document[], sp__index_document[], sp__cube_document[],
+	sp__cube_comparison_document[], sp__table_document[], sp__table_info_document[],
+	sp__table_comparison_document[], sp__table_run_document[], sp__dbm_document[],
+	sp__dbm_compare_document[], sp__sequence_document[], sp__sequence_comparison_document[],
+	sp__probe_document[], sp__probe_verify_document[], sp__run_document[],
+	sp__replay_document[], sp__sweep_document[], sp__mix_document[], sp__compare_document[],
+	sp__policy_document[], sp__preflight_document[], sp__watch_document[];
 
 /*
  * Reads a document of a kind.  The caller releases it, also after an error.  Returns 0; SP_EFORMAT

@@ -171,6 +171,49 @@ struct sp_report *sp_report_group(const struct sp_group_stats *stats)
 	return sp__report_done(doc);
 }
 
+static const struct sp_report_field group_plan_fields[] = {
+	MEMBER(group_plan, KNOWN, input_bytes,
+	       "bytes of the inputs; null: unknown, and so is the "
+	       "rest but for the memory"),
+	MEMBER(group_plan, KNOWN, records, "records of the inputs; null: unknown"),
+	MEMBER(group_plan, KNOWN, groups, "groups of all records; null: unknown"),
+	MEMBER(group_plan, COUNT, sample_records, "records of the sample"),
+	MEMBER(group_plan, COUNT, sample_groups, "groups of the sample"),
+	MEMBER(group_plan, COUNT, threads, "threads that read the inputs"),
+	MEMBER(group_plan, COUNT, max_threads,
+	       "threads as requested, or one for each processor, as far as there is memory"),
+	MEMBER(group_plan, COUNT, tables_bytes, "memory for the tables of all threads"),
+	MEMBER(group_plan, COUNT, sort_bytes, "memory for the sort of partial totals"),
+	MEMBER(group_plan, KNOWN, rows_bytes, "memory for the sort of rows; null: there is none"),
+	MEMBER(group_plan, KNOWN, source_bytes, "memory for reading a table; null: there is none"),
+	MEMBER(group_plan, KNOWN, partials,
+	       "partial totals that tables give to the sort; null: unknown"),
+	MEMBER(group_plan, KNOWN, partial_bytes, "bytes of these; null: unknown"),
+	LATER("in_memory", BOOL, "true if no temporary files are expected; null: unknown"),
+	MEMBER(group_plan, KNOWN, spill_bytes,
+	       "maximum temporary space for partial totals; null: none, or unknown"),
+	MEMBER(group_plan, KNOWN, rows_spill_bytes,
+	       "maximum temporary space for the sort of rows; null: none, or unknown"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__group_plan_document[] = {
+	GROUP("plan", OBJECT, group_plan_fields, "plan of the grouping"),
+	{ 0 },
+};
+
+struct sp_report *sp_report_group_plan(const struct sp_group_plan *plan)
+{
+	struct sp__doc doc = sp__report_new(SP__DOC_GROUP_PLAN), p = sp__doc_object(doc, "plan");
+
+	sp__doc_fields(p, group_plan_fields, plan);
+	if (plan->input_bytes)
+		sp__doc_bool(p, "in_memory", plan->in_memory);
+	else
+		sp__doc_null(p, "in_memory");
+	return sp__report_done(doc);
+}
+
 static const struct sp_report_field index_fields[] = {
 	MEMBER(index_stats, COUNT, keys,
 	       "keys looked up; of an index that was built or checked, its different keys"),

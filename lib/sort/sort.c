@@ -226,6 +226,18 @@ uint64_t sp__sort_part_bytes(const struct sp_sort *s, uint64_t input_bytes)
 	return sp__form_part_bytes(&s->forming, input_bytes);
 }
 
+bool sp__sort_holds(const struct sp_sort *s, uint64_t bytes, uint64_t records, unsigned threads)
+{
+	const unsigned n = s->forming.nslots;
+	/* When a slot is to be stored, each of several threads has one that is partly full. */
+	const unsigned full = threads > 1 ? n - sp__min(n, threads) : n;
+	uint64_t capacity = 0;
+
+	for (unsigned i = 0; i < full; i++)
+		capacity += s->forming.slots[i].bytes;
+	return bytes + records * SP__ENTRY_COST <= capacity;
+}
+
 int sp__sort_put_parts(struct sp_sort *s, struct sp__parts *parts, uint64_t input_bytes,
 		       sp__sort_encode_fn *encode, void *arg)
 {

@@ -50,6 +50,11 @@ bool sp__sort_reads_parts(const struct sp_sort *sort, struct sp__rstream_opts *r
 /* Returns the length of parts, if equal records can differ. */
 uint64_t sp__sort_part_bytes(const struct sp_sort *sort, uint64_t input_bytes);
 /*
+ * True if so many records, of so many bytes, that so many threads put fit into the memory for runs
+ * of an empty sort.
+ */
+bool sp__sort_holds(const struct sp_sort *sort, uint64_t bytes, uint64_t records, unsigned threads);
+/*
  * Puts the records that are made from all parts (flow/parts.h), by several threads.  Returns 0 or
  * the error of the first part that has one.
  */

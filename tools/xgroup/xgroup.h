@@ -3,6 +3,7 @@
  * xgroup's command line, parsed and turned into one call of the library.
  *
  *	options.c   the table of options; which go together
+ *	explain.c   the plan of --explain in words
  */
 #pragma once
 
@@ -26,3 +27,6 @@ struct settings {
 
 /* Reads, checks and completes the options; errors end the program. */
 void options_parse(struct settings *set, int argc, char **argv);
+
+/* Prints a plan on standard error. */
+void explain_plan(const struct settings *set, const struct sp_group_plan *p);

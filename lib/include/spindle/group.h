@@ -139,9 +139,9 @@ struct sp_group_io {
 	const char *const *inputs; /* paths; "-": standard input */
 	size_t ninputs;
 	/*
-	 * NULL, or the records (sp_call_group_source() of spindle/call.h); then there is one input, and
-	 * it only gives them a name.  The format is CSV with commas and a header, in both steps at
-	 * once.  A quarter of the memory is for reading them.
+	 * NULL, or the records (sp_call_group_source() of spindle/call.h); then there is one input,
+	 * and it only gives them a name.  The format is CSV with commas and a header, in both steps
+	 * at once.  A quarter of the memory is for reading them.
 	 */
 	struct sp_source *source;
 	const char *output; /* path; NULL: output_fd */
@@ -172,5 +172,33 @@ struct sp_group_io {
 SP_API SP_MUST_CHECK int sp_group_run(const struct sp_group_opts *opts,
 				      const struct sp_group_io *io, struct sp_group_stats *stats,
 				      struct sp_errinfo *err);
+
+/* The plan of a grouping, with estimates from a sample of its inputs. */
+struct sp_group_plan {
+	uint64_t input_bytes; /* 0: unknown, and so is all that follows from a sample */
+	uint64_t records;     /* of the inputs */
+	uint64_t groups;      /* of all records */
+	uint64_t sample_records, sample_groups; /* of the sample */
+	uint64_t tables_bytes;			/* memory for the tables of all threads */
+	uint64_t sort_bytes;			/* memory for the sort of partial totals */
+	uint64_t rows_bytes;			/* memory for the sort of rows; 0: there is none */
+	uint64_t source_bytes;			/* memory for reading a source; 0: there is none */
+	uint64_t partials;	       /* partial totals that the tables give to the sort */
+	uint64_t partial_bytes;	       /* bytes of these */
+	bool in_memory;		       /* predicted not to spill */
+	uint64_t spill_bytes;	       /* maximum temporary space of partial totals; 0: none */
+	uint64_t rows_spill_bytes;     /* maximum temporary space of rows; 0: none */
+	unsigned threads, max_threads; /* threads that read; max_threads: as requested */
+};
+
+/*
+ * Plans a grouping without doing it: reads a sample of at most 32 places of the inputs.  Of inputs
+ * that are not regular files, or are unpacked, nothing is read.
+ * io: without a step; output and progress have no effect.
+ * Returns 0 or an error of sp_group_run(); a value that is not a number is none.
+ */
+SP_API SP_MUST_CHECK int sp_group_plan(const struct sp_group_opts *opts,
+				       const struct sp_group_io *io, struct sp_group_plan *plan,
+				       struct sp_errinfo *err);
 
 #endif

@@ -157,6 +157,12 @@ SP_API struct sp_report *sp_report_cube(const struct sp_cube_info *info,
 SP_API struct sp_report *sp_report_group(const struct sp_group_stats *stats);
 
 /*
+ * Makes a document of schema spindle.group-plan/1 of a plan (--explain).
+ * Returns the report, or NULL if memory is short.
+ */
+SP_API struct sp_report *sp_report_group_plan(const struct sp_group_plan *plan);
+
+/*
  * Makes a document of schema spindle.index/1 of a command on an index.
  * Returns the report, or NULL if memory is short.
  */
