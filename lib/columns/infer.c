@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/minmax.h"
 #include "base/floats.h"
 #include "columns/infer.h"
@@ -39,6 +40,7 @@ enum {
 	MIXED = 2,   /* places differ */
 	ZEROS = 4,   /* a number begins with a zero that it does not need */
 	FIGURES = 8, /* a number has digits: it is not nan or inf */
+	TEXTS = 16,  /* a text of JSON */
 };
 
 #define NO_PLACES 0xFF	 /* no number and no time yet */
@@ -50,11 +52,16 @@ enum {
 int sp__inference_init(struct sp__inference *f, uint32_t n, uint64_t words_bytes,
 		       struct sp__budget *budget)
 {
-	*f = (struct sp__inference){ .n = n, .words_bytes = n ? words_bytes / n : 0 };
-	f->columns = calloc(n ? n : 1, sizeof(*f->columns));
-	if (!f->columns)
+	*f = (struct sp__inference){ 0 };
+	return n ? sp__inference_grow(f, n, words_bytes, budget) : 0;
+}
+
+int sp__inference_grow(struct sp__inference *f, uint32_t n, uint64_t words_bytes,
+		       struct sp__budget *budget)
+{
+	if (!SP__ARRAY_GROW(f->columns, f->capacity, n))
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = f->n; i < n; i++)
 		f->columns[i] = (struct sp__infer){
 			.possible = NUMBER | FLOAT | DATE | TIME | WORDS | CHARS | REAL | NUMERAL |
 				    MOMENT | DIGITS,
@@ -62,12 +69,14 @@ int sp__inference_init(struct sp__inference *f, uint32_t n, uint64_t words_bytes
 			.bytes_min = SIZE_MAX,
 			.words.budget = budget,
 		};
+	f->n = n;
+	f->words_bytes = words_bytes / n;
 	return 0;
 }
 
 void sp__inference_free(struct sp__inference *f)
 {
-	for (uint32_t i = 0; f->columns && i < f->n; i++)
+	for (uint32_t i = 0; i < f->n; i++)
 		sp__dictionary_free(&f->columns[i].words);
 	free(f->columns);
 	*f = (struct sp__inference){ 0 };
@@ -208,6 +217,20 @@ int sp__inference_add(struct sp__inference *f, uint32_t column, const struct sp_
 	return c->possible & WORDS ? add_word(c, field, f->words_bytes) : 0;
 }
 
+int sp__inference_add_text(struct sp__inference *f, uint32_t column, const struct sp__slice *text)
+{
+	struct sp__infer *c = &f->columns[column];
+
+	c->seen |= TEXTS;
+	exclude(c, NUMBER | FLOAT | REAL | NUMERAL | DIGITS);
+	return sp__inference_add(f, column, text);
+}
+
+bool sp__inference_texts(const struct sp__inference *f, uint32_t column)
+{
+	return f->columns[column].seen & TEXTS;
+}
+
 void sp__inference_add_blank(struct sp__inference *f, uint32_t column)
 {
 	f->columns[column].blanks++;
@@ -318,7 +341,7 @@ struct sp__value_type sp__inference_type(const struct sp__inference *f, uint32_t
 		*note = c->blanks ? SP__INFER_RESPELLED : SP__INFER_CANONICAL;
 		return t;
 	}
-	if (!f->exact && value_type(c, &t)) {
+	if (!f->exact && !(c->seen & TEXTS) && value_type(c, &t)) {
 		*note = SP__INFER_RESPELLED;
 		return t;
 	}

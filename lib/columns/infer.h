@@ -57,6 +57,7 @@ struct sp__inference {
 	bool exact;	      /* set by the owner: fields come back as they are */
 	uint64_t words_bytes; /* maximum memory of the words of a column */
 	struct sp__infer *columns;
+	size_t capacity; /* of columns */
 };
 
 /*
@@ -70,6 +71,17 @@ void sp__inference_free(struct sp__inference *f);
 /* Adds a field of a column that is not NULL.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__inference_add(struct sp__inference *f, uint32_t column,
 				    const struct sp__slice *field);
+/*
+ * Adds a text of JSON, which is not a number whatever its characters are.  A column with texts is
+ * one of dates or times only if these are written as they were read.
+ */
+SP_MUST_CHECK int sp__inference_add_text(struct sp__inference *f, uint32_t column,
+					 const struct sp__slice *text);
+/* True if a column has texts of JSON. */
+bool sp__inference_texts(const struct sp__inference *f, uint32_t column);
+/* Grows to n columns, which share words_bytes.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__inference_grow(struct sp__inference *f, uint32_t n, uint64_t words_bytes,
+				     struct sp__budget *budget);
 /* Adds a field that is empty and in quotes. */
 void sp__inference_add_blank(struct sp__inference *f, uint32_t column);
 /* Returns the type of a column.  whole: no further fields follow.  note: may be NULL. */

@@ -27,6 +27,8 @@ void sp__sample_free(struct sp__sample *s)
 	free(s->quotes);
 	sp__inference_free(&s->inference);
 	sp__bytes_release(&s->unquoted, NULL);
+	sp__members_free(&s->members);
+	sp__member_reader_free(&s->reader);
 }
 
 /* Counts the fields of the record that begins at text, whose terminator is part of it. */
@@ -122,10 +124,12 @@ static int add_field(struct sp__sample *s, uint32_t column, struct sp__slice fie
 
 int sp__sample_add(struct sp__sample *s, const char *text, uint32_t bytes)
 {
-	int rc = s->fields || !bytes ? 0 : begin(s, text, bytes);
+	int rc = s->fields || !bytes || s->json ? 0 : begin(s, text, bytes);
 	const struct sp__fieldends_opts o = { s->separator, s->csv, s->fields };
 	uint32_t at = 0;
 
+	if (s->json)
+		return sp__sample_add_json(s, text, bytes);
 	while (!rc && at < bytes && !s->wrong) {
 		const uint32_t *ends = s->ends.ends;
 
@@ -156,6 +160,8 @@ static bool sample_is_text(const struct sp__sample *s, uint32_t column)
 {
 	uint64_t none = 0;
 
+	if (s->json)
+		return false;
 	for (uint32_t i = 0; i < s->fields; i++)
 		none += s->quotes[i].none;
 	return none && s->quotes[column].needless && !s->quotes[column].none;
@@ -329,6 +335,10 @@ static int make_columns(struct sp__schema *s, const struct sp__resolve_opts *o, 
 	bool has_header = o->has_header && o->header.bytes;
 	int rc = 0;
 
+	if (o->sample && o->sample->json) {
+		rc = sp__sample_columns(s, o, err);
+		return rc && rc != SP_ESYNTAX ? fail(o, err, rc) : rc;
+	}
 	if (has_header)
 		rc = add_header(s, o, trailing);
 	else if (!o->all && o->sample && o->sample->fields)
@@ -364,9 +374,10 @@ static int set_style(struct sp__resolved *r, const struct sp__resolve_opts *o, b
 	style->format = o->format;
 	style->separator = o->separator;
 	style->header = o->has_header;
+	style->json = a && a->json;
 	if (o->has_header && o->header.bytes > 1)
 		style->cr = o->header.data[o->header.bytes - 2] == '\r';
-	if (a && a->fields) {
+	if (a && a->fields && !a->json) {
 		/* A single record perhaps has no end. */
 		style->cr = a->cr || (style->cr && a->records == 1);
 		trailing = a->fields == n + 1 && a->last_empty;
@@ -383,6 +394,8 @@ void sp__resolved_free(struct sp__resolved *r)
 	sp__schema_free(&r->schema);
 	free(r->checks);
 	free(r->notes);
+	free(r->inferred);
+	r->inferred = NULL;
 	r->checks = NULL;
 	r->notes = NULL;
 }
@@ -395,26 +408,37 @@ static enum sp__textchunk_check check_of(const struct sp__resolve_opts *o, uint3
 		return SP__CHECK_UNSEEN;
 	if (sp__type_is_text(t))
 		return SP__CHECK_NONE;
-	if (o->exact)
+	if (o->exact || sp__inference_texts(&o->sample->inference, column))
 		return SP__CHECK_EXACT;
 	return note == SP__INFER_CANONICAL && o->again ? SP__CHECK_CANONICAL : SP__CHECK_VALUE;
+}
+
+/* Returns the field of the sample that has the values of a column. */
+static uint32_t field_of(const struct sp__resolve_opts *o, uint32_t column, const char *name)
+{
+	return o->sample->json ? sp__members_find(&o->sample->members, name, strlen(name)) : column;
 }
 
 static struct sp__value_type infer(struct sp__resolved *r, const struct sp__resolve_opts *o,
 				   uint32_t column)
 {
 	const struct sp__value_type text = { 't', 0, 4 };
+	struct sp__column *c = &r->schema.columns[column];
+	const struct sp__sample *a = o->sample;
+	const uint32_t field = a ? field_of(o, column, c->name) : 0;
 	struct sp__value_type t;
 
-	if (!o->sample || column >= o->sample->fields)
+	if (!a || field >= a->fields)
 		return text;
-	t = sp__inference_type(&o->sample->inference, column, o->whole, &r->notes[column]);
-	if (t.kind != 'w' && t.kind != 'c' && sample_is_text(o->sample, column)) {
+	t = sp__inference_type(&a->inference, field, o->whole, &r->notes[column]);
+	if (t.kind != 'w' && t.kind != 'c' && sample_is_text(a, field)) {
 		r->notes[column] = SP__INFER_CANONICAL;
 		t = text;
 	}
 	if (!o->whole)
-		r->checks[column] = check_of(o, column, &t, r->notes[column]);
+		r->checks[column] = check_of(o, field, &t, r->notes[column]);
+	c->json = a->json && sp__type_is_text(&t) && a->inference.columns[field].values &&
+		  !sp__inference_texts(&a->inference, field);
 	return t;
 }
 
@@ -437,11 +461,13 @@ int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o, struct
 				"two columns have the name '%.64s'", s->columns[repeated].name);
 	r->checks = calloc(s->n, sizeof(*r->checks));
 	r->notes = calloc(s->n, sizeof(*r->notes));
-	if (!r->checks || !r->notes)
+	r->inferred = calloc(s->n, sizeof(*r->inferred));
+	if (!r->checks || !r->notes || !r->inferred)
 		return fail(o, err, -ENOMEM);
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sp__column *c = &s->columns[i];
 
+		r->inferred[i] = !c->type.kind;
 		if (!c->type.kind)
 			c->type = infer(r, o, i);
 		c->bounds = sp__column_type_bounded(&c->type);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "columns/fieldends.h"
 #include "columns/infer.h"
+#include "columns/members.h"
 #include "columns/schema.h"
 #include "columns/textchunk.h"
 
@@ -24,9 +25,11 @@ struct sp__sample_quotes {
 struct sp__sample {
 	char separator;
 	bool csv;
-	bool exact;	       /* as in struct sp__inference */
-	const char *null_text; /* the spelling of NULL */
-	uint64_t words_bytes;  /* maximum memory of all words */
+	bool json;			    /* lines of JSON, whose fields are the members */
+	bool exact;			    /* as in struct sp__inference */
+	const struct sp__schema *described; /* with json: columns that the user described */
+	const char *null_text;		    /* the spelling of NULL */
+	uint64_t words_bytes;		    /* maximum memory of all words */
 	struct sp__budget *budget;
 	struct sp_errinfo *err;
 	uint32_t fields; /* fields of the first record; 0: none yet */
@@ -43,6 +46,8 @@ struct sp__sample {
 	struct sp__inference inference;
 	struct sp__sample_quotes *quotes; /* quotes of each field */
 	struct sp__bytes unquoted;
+	struct sp__members members; /* of JSON; a field has the number of its member */
+	struct sp__member_reader reader;
 };
 /*
  * Adds the records of a text.  Before the first call the caller sets the members up to err, and
@@ -50,6 +55,10 @@ struct sp__sample {
  */
 SP_MUST_CHECK int sp__sample_add(struct sp__sample *s, const char *text, uint32_t bytes);
 void sp__sample_free(struct sp__sample *s);
+/* jsonsample.c: adds the records of lines of JSON. */
+SP_MUST_CHECK int sp__sample_add_json(struct sp__sample *s, const char *text, uint32_t bytes);
+/* True if a field that is a column has no value. */
+bool sp__sample_lacks_values(const struct sp__sample *s);
 
 struct sp__resolve_opts {
 	enum sp_recfmt_kind format;
@@ -77,9 +86,16 @@ struct sp__resolved {
 	/* Of each column: which values contradict the inference from a part of the records. */
 	enum sp__textchunk_check *checks;
 	enum sp__infer_note *notes;
+	bool *inferred;	 /* of each column: its type is inferred */
 	bool last_named; /* the last column has values, and an empty name in the header */
 };
 
+/*
+ * jsonsample.c: makes the columns of lines of JSON.  Returns 0; -E2BIG; -ENOMEM; or SP_ESYNTAX with
+ * the reason.
+ */
+SP_MUST_CHECK int sp__sample_columns(struct sp__schema *s, const struct sp__resolve_opts *o,
+				     struct sp_errinfo *err);
 /* Returns 0; SP_ESYNTAX with the reason; or -ENOMEM.  The caller frees r in any case. */
 SP_MUST_CHECK int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o,
 			      struct sp_errinfo *err);

@@ -12,6 +12,8 @@
 /* The fewest bytes of a column: its name's length, kind, decimals, bytes and two flags. */
 #define COLUMN_BYTES 48
 
+#define FORMAT_JSON (SP_REC_FIXED + 1) /* number of the format in the file */
+
 /* Codes a dictionary: the number of words, then each as its length (4 bytes) and its bytes. */
 static void code_words(struct sp__coder *c, struct sp__dictionary *d, uint32_t max_words,
 		       bool *budget_exceeded)
@@ -55,7 +57,8 @@ static void code_type(struct sp__coder *c, struct sp__value_type *t)
 	c->failed |= !sp__value_type_possible(t);
 }
 
-static void code_column(struct sp__coder *c, struct sp__column *column, bool *budget_exceeded)
+static void code_column(struct sp__coder *c, struct sp__column *column, bool json,
+			bool *budget_exceeded)
 {
 	sp__code_text(c, &column->name);
 	if (!c->failed)
@@ -64,6 +67,8 @@ static void code_column(struct sp__coder *c, struct sp__column *column, bool *bu
 	sp__code_flag(c, &column->not_null);
 	sp__code_flag(c, &column->bounds);
 	c->failed |= column->bounds && !sp__column_type_bounded(&column->type);
+	if (json)
+		sp__code_flag(c, &column->json);
 	if (!c->failed && column->type.kind == 'w')
 		code_words(c, &column->words,
 			   column->type.bytes == 1 ? SP__DICT8_WORDS : SP__DICT16_WORDS,
@@ -72,12 +77,14 @@ static void code_column(struct sp__coder *c, struct sp__column *column, bool *bu
 
 static void code_style(struct sp__coder *c, struct sp__columns_style *s)
 {
-	uint32_t format = s->format, quoting = s->quoting, separator = (uint8_t)s->separator;
+	uint32_t format = s->json ? FORMAT_JSON : s->format;
+	uint32_t quoting = s->quoting, separator = (uint8_t)s->separator;
 
-	sp__code_max(c, &format, SP_REC_FIXED);
+	sp__code_max(c, &format, FORMAT_JSON);
 	sp__code_max(c, &quoting, SP__QUOTES_ALL);
 	sp__code_max(c, &separator, UINT8_MAX);
-	s->format = (enum sp_recfmt_kind)format;
+	s->json = format == FORMAT_JSON;
+	s->format = s->json ? SP_REC_LINE : (enum sp_recfmt_kind)format;
 	s->quoting = (enum sp__columns_quoting)quoting;
 	s->separator = (char)separator;
 	sp__code_flag(c, &s->header);
@@ -97,7 +104,7 @@ void sp__schema_code(struct sp__coder *c, struct sp__schema *s)
 	c->failed |= n > SP__COLUMNS_MAX;
 	for (size_t i = 0; !c->failed && i < n; i++) {
 		s->columns[i].words.budget = s->budget;
-		code_column(c, &s->columns[i], &s->budget_exceeded);
+		code_column(c, &s->columns[i], s->style.json, &s->budget_exceeded);
 	}
 	for (size_t i = 0; s->arrow && !c->failed && i < n; i++) {
 		const char *kept;

@@ -20,8 +20,9 @@
 struct sp__column {
 	char *name;
 	struct sp__value_type type;
-	bool not_null;		     /* the input has no NULL, and later values must not be NULL */
-	bool bounds;		     /* the directory keeps bounds of it */
+	bool not_null; /* the input has no NULL, and later values must not be NULL */
+	bool bounds;   /* the directory keeps bounds of it */
+	bool json; /* of a table of JSON lines: its texts are values of JSON as they are written */
 	struct sp__dictionary words; /* words of dict8 and dict16 */
 	char *arrow; /* its format of Arrow (columns/arrow_formats.h); NULL: by type */
 	/* The random number of its last change in place; 0: none since the load. */
@@ -38,6 +39,7 @@ enum sp__columns_quoting {
 
 struct sp__columns_style {
 	enum sp_recfmt_kind format; /* these numbers are in the file, too */
+	bool json;		    /* SP_REC_LINE: lines of JSON */
 	enum sp__columns_quoting quoting;
 	char separator;
 	bool header;		 /* the first record has the names */

@@ -13,6 +13,7 @@
 #include "base/utf8mark.h"
 #include "columns/schema.h"
 #include "columns/schema_text.h"
+#include "columns/vector.h"
 #include "rec/key.h"
 #include "rec/value.h"
 #include "run/workload.h"
@@ -285,20 +286,27 @@ static bool same(const struct sp__slice *word, const char *text)
 	return word->n == strlen(text) && !memcmp(word->p, text, word->n);
 }
 
-/* Takes "not null" or nothing, up to the end of the column. */
-static int take_not_null(struct parser *a, bool *not_null)
+/* Takes "json", if it is a type of texts, then "not null" or nothing, up to the end. */
+static int take_not_null(struct parser *a, bool text, bool *json, bool *not_null)
 {
 	struct sp__slice first, second;
 
 	skip_blanks(a);
 	first = take_word(a);
 	skip_blanks(a);
+	*json = text && same(&first, "json");
+	if (*json) {
+		first = take_word(a);
+		skip_blanks(a);
+	}
 	second = take_word(a);
 	skip_blanks(a);
 	*not_null = first.n;
 	if (at_end(a) && (!first.n || (same(&first, "not") && same(&second, "null"))))
 		return 0;
-	return refuse(a, first.p, first.p, first.n, "is not 'not null', which can follow a type");
+	return refuse(a, first.p, first.p, first.n,
+		      "is not 'not null', which can follow a type, or 'json', which can follow a "
+		      "type of texts");
 }
 
 static int add_column(struct parser *a, const char *at, const char *name, size_t n,
@@ -334,7 +342,7 @@ static int take_column(struct parser *a)
 	struct sp__value_type type;
 	const char *begin = a->p;
 	struct sp__slice word;
-	bool not_null;
+	bool not_null, json;
 	int n = take_name(a, name), rc;
 
 	if (n < 0)
@@ -349,8 +357,12 @@ static int take_column(struct parser *a)
 	if (sp__value_type_parse(&type, word.p, word.n))
 		return refuse(a, begin, word.p, word.n,
 			      "is not a type; types are " SP__VALUE_TYPE_NAMES);
-	rc = take_not_null(a, &not_null);
-	return rc ? rc : add_column(a, begin, name, (size_t)n, &type, not_null);
+	rc = take_not_null(a, sp__type_is_text(&type), &json, &not_null);
+	if (!rc)
+		rc = add_column(a, begin, name, (size_t)n, &type, not_null);
+	if (!rc)
+		a->schema->columns[a->schema->n - 1].json = json;
+	return rc;
 }
 
 int sp__schema_list_parse(struct sp__schema *s, const char *list, struct sp_errinfo *err)
@@ -412,6 +424,29 @@ static int print_name(const char *name, struct sp__bytes *text)
 				(size_t)(sp__csv_put_quoted(quoted, name, n) - quoted), NULL);
 }
 
+size_t sp__schema_type_print(const struct sp__column *c, char text[SP__VALUE_TYPE_TEXT])
+{
+	static const char json[] = { ' ', 'j', 's', 'o', 'n' };
+	const size_t n = sp__value_type_print(&c->type, text);
+
+	if (!c->json)
+		return n;
+	memcpy(text + n, json, sizeof(json));
+	return n + sizeof(json);
+}
+
+int sp__schema_refuse_json(const struct sp__schema *s, const char *path, struct sp_errinfo *err)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->columns[i].json)
+			return sp__errf(
+				err, SP_ESYNTAX, NULL, path, -1,
+				"column '%.64s': values of JSON are in tables of JSON lines "
+				"only (--json)",
+				s->columns[i].name);
+	return 0;
+}
+
 int sp__schema_lines_print(const struct sp__schema *s, struct sp__bytes *text)
 {
 	char type[SP__VALUE_TYPE_TEXT + 16];
@@ -423,7 +458,7 @@ int sp__schema_lines_print(const struct sp__schema *s, struct sp__bytes *text)
 
 		rc = print_name(c->name, text);
 		type[0] = ' ';
-		n = 1 + sp__value_type_print(&c->type, type + 1);
+		n = 1 + sp__schema_type_print(c, type + 1);
 		strcpy(type + n, c->not_null ? " not null\n" : "\n");
 		if (!rc)
 			rc = sp__bytes_append(text, type, strlen(type), NULL);

@@ -2,8 +2,8 @@
 /*
  * Names and types of columns as text, in two forms:
  *
- *	NAME:TYPE[ not null],...	one argument
- *	NAME TYPE [not null]		a line for each column; empty ones and those that start with
+ *	NAME:TYPE[ json][ not null],...	one argument
+ *	NAME TYPE [json] [not null]	a line for each column; empty ones and those that start with
  *					# are skipped
  *
  * A name is in double quotes, with quotes in it doubled, if it has a quote, the end of the name
@@ -33,6 +33,14 @@ SP_MUST_CHECK int sp__schema_lines_parse(struct sp__schema *s, const char *lines
 /* Adds the lines of a file, at least one column.  Errors as above, and -errno. */
 SP_MUST_CHECK int sp__schema_file_read(struct sp__schema *s, const char *path,
 				       struct sp_errinfo *err);
+/*
+ * Prints the type of a column as the functions above take it, without a 0 byte.  Returns its
+ * length.
+ */
+size_t sp__schema_type_print(const struct sp__column *c, char text[SP__VALUE_TYPE_TEXT]);
+/* Refuses columns of JSON, for another form of records.  Returns 0 or SP_ESYNTAX. */
+SP_MUST_CHECK int sp__schema_refuse_json(const struct sp__schema *s, const char *path,
+					 struct sp_errinfo *err);
 /* Appends a line for each column to text.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__schema_lines_print(const struct sp__schema *s, struct sp__bytes *text);
 /*

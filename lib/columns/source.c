@@ -36,6 +36,12 @@ int sp__columnsource_open(struct sp__columnsource *s, const struct sp__columnsou
 	return 0;
 }
 
+/* Lines of JSON keep blank ones, so that lines can be counted. */
+static bool removes_blank(const struct sp__columnsource *s)
+{
+	return s->opts.format.kind != SP_REC_FIXED && !s->opts.format.json;
+}
+
 static int open_scan(struct sp__columnsource *s)
 {
 	const struct sp__scan_opts o = { .format = s->opts.format,
@@ -43,7 +49,7 @@ static int open_scan(struct sp__columnsource *s)
 					 .ninputs = 1,
 					 .header_records = s->opts.header,
 					 .separator = s->opts.format.separator,
-					 .remove_blank = s->opts.format.kind != SP_REC_FIXED,
+					 .remove_blank = removes_blank(s),
 					 .drop_mark = s->opts.format.kind != SP_REC_FIXED,
 					 .stream = sp__env_reading(s->env),
 					 .waits = &s->waits,
@@ -197,7 +203,7 @@ int sp__columnsource_divide(struct sp__columnsource *s, uint64_t part_bytes,
 					.ninputs = s->opts.n,
 					.header_records = s->opts.header,
 					.separator = s->opts.format.separator,
-					.remove_blank = s->opts.format.kind != SP_REC_FIXED,
+					.remove_blank = removes_blank(s),
 					.drop_mark = s->opts.format.kind != SP_REC_FIXED,
 					.stream = sp__env_reading(s->env),
 					.err = s->err };

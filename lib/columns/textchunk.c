@@ -30,12 +30,16 @@ static uint64_t column_bytes(const struct sp__textchunk_opts *o, const struct sp
 
 static uint64_t ends_bytes(const struct sp__textchunk_opts *o)
 {
+	if (o->members)
+		return max_ends(o) * sizeof(struct sp__text_ref);
 	return rounded((max_ends(o) + 1 + SP__FIELDENDS_SLACK) * sizeof(uint32_t));
 }
 
 /* Returns the bytes of the offsets of records, by which the place of a word is found. */
 static uint64_t begins_bytes(const struct sp__textchunk_opts *o)
 {
+	if (o->members)
+		return rounded((uint64_t)o->max_records * sizeof(uint32_t));
 	for (uint32_t i = 0; i < o->schema->n; i++)
 		if (o->schema->columns[i].type.kind == 'w')
 			return rounded((uint64_t)o->max_records * sizeof(uint32_t));
@@ -63,9 +67,11 @@ int sp__textchunk_open(struct sp__textchunk *c, const struct sp__textchunk_opts 
 	if (!c->columns || !c->values || !c->memory)
 		return -ENOMEM;
 	sp__budget_charge(o->budget, c->memory_bytes);
+	c->reader.members = o->members;
 	c->text = at = c->memory;
 	at += rounded(o->text_bytes);
 	c->ends.ends = (uint32_t *)(void *)at;
+	c->refs = (struct sp__text_ref *)(void *)at;
 	c->ends.max_ends = max_ends(o);
 	at += ends_bytes(o);
 	if (begins_bytes(o))
@@ -91,6 +97,7 @@ void sp__textchunk_close(struct sp__textchunk *c)
 	}
 	free(c->columns);
 	free(c->values);
+	sp__member_reader_free(&c->reader);
 	if (c->memory) {
 		sp__pages_free(c->memory, c->memory_bytes);
 		sp__budget_credit(c->opts->budget, c->memory_bytes);
@@ -103,6 +110,7 @@ void sp__textchunk_begin(struct sp__textchunk *c, uint32_t bytes)
 	c->bytes = bytes;
 	c->at = c->first = c->records = c->other_ends = 0;
 	c->last_other = false;
+	c->line = c->blank_lines = c->made_texts = 0;
 	c->error = (struct sp__textchunk_error){ 0 };
 }
 
@@ -147,19 +155,22 @@ static int refuse_word(struct sp__textchunk *c, uint32_t column, bool narrow, in
 	const struct sp__textchunk_column *of = &c->columns[column];
 	const uint16_t *wide = (const uint16_t *)(const void *)of->values;
 	struct sp__slice word = { 0 };
-	uint32_t i = 0;
+	uint32_t i = 0, begin;
 
 	if (of->mapped < of->words.n)
 		word = sp__dictionary_word(&of->words, of->mapped + 1);
 	while (i + 1 < c->records && (narrow ? of->values[i] : wide[i]) <= of->mapped)
 		i++;
-	c->error = (struct sp__textchunk_error){ .fault = SP__TEXTCHUNK_WORDS,
-						 .rc = rc,
-						 .column = column,
-						 .record = c->first + i,
-						 .text = word.p,
-						 .bytes = (uint32_t)word.n,
-						 .line = sp__count_lines(c->text, c->begins[i]) };
+	begin = c->begins[i];
+	c->error = (struct sp__textchunk_error){
+		.fault = SP__TEXTCHUNK_WORDS,
+		.rc = rc,
+		.column = column,
+		.record = c->first + i,
+		.text = word.p,
+		.bytes = (uint32_t)word.n,
+		.line = c->opts->members ? begin : sp__count_lines(c->text, begin)
+	};
 	return rc;
 }
 

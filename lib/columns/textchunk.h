@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "columns/vector.h"
 #include "columns/fieldends.h"
+#include "columns/members.h"
 #include "columns/schema.h"
 
 /* Values that a column refuses although its type holds them. */
@@ -29,7 +30,8 @@ struct sp__textchunk_opts {
 	const struct sp__schema *schema;
 	const enum sp__textchunk_check *checks; /* checks of each column; NULL: none */
 	struct sp__fieldends_opts fields;
-	uint32_t record_bytes; /* bytes of a record of fixed length; 0: the text has fields */
+	uint32_t record_bytes;	     /* bytes of a record of fixed length; 0: the text has fields */
+	struct sp__members *members; /* of lines of JSON; NULL: the text has fields */
 	uint32_t max_records;
 	uint32_t text_bytes; /* capacity */
 	struct sp__budget *budget;
@@ -45,6 +47,7 @@ enum sp__textchunk_fault {
 	SP__TEXTCHUNK_UNSEEN,	/* ... is the first one of its column, */
 	SP__TEXTCHUNK_SPELLING, /* ... is spelled in another way than its column writes it, */
 	SP__TEXTCHUNK_ROUNDED,	/* ... would be rounded */
+	SP__TEXTCHUNK_MEMBER,	/* a record of JSON cannot be read; member has the reason */
 };
 
 struct sp__textchunk_error {
@@ -57,6 +60,7 @@ struct sp__textchunk_error {
 	const char *text; /* the field, ... */
 	uint32_t bytes;	  /* ... its length, ... */
 	uint64_t line;	  /* ... and lines of the chunk's text before it */
+	struct sp__member_error member;
 };
 
 struct sp__textchunk_column {
@@ -66,6 +70,7 @@ struct sp__textchunk_column {
 	uint16_t *codes; /* in the table's dictionary, of each code here; NULL: none is mapped */
 	uint32_t mapped; /* words, those that were added first */
 	bool respelled;	 /* a value, or NULL, was spelled in another way than it is written */
+	bool mixed;	 /* of JSON: a value that is not a text has become one */
 };
 
 struct sp__textchunk {
@@ -73,8 +78,14 @@ struct sp__textchunk {
 	char *text;	    /* changed by parsing: texts lose their quotes */
 	uint32_t bytes, at; /* bytes of the text; bytes that are parsed */
 	struct sp__fieldends ends;
-	uint32_t *begins;	 /* offsets of the records; NULL: no column has a dictionary */
-	uint32_t first, records; /* records of the text whose values are there */
+	/* Offsets of the records, NULL: no dictionary; of JSON, the lines before each. */
+	uint32_t *begins;
+	/* Of JSON: the fields of records, one record after the other. */
+	struct sp__text_ref *refs, *row;
+	struct sp__member_reader reader;
+	uint64_t made_texts;	    /* values of other kinds that have become texts */
+	uint64_t line, blank_lines; /* lines of the text that are parsed, blank ones among them */
+	uint32_t first, records;    /* records of the text whose values are there */
 	struct sp__textchunk_column *columns;
 	struct sp__column_values *values; /* values of the columns, for the writer */
 	uint64_t lines;			  /* lines of the whole text, once it is parsed */
@@ -98,6 +109,11 @@ void sp__textchunk_close(struct sp__textchunk *c);
 
 /* Begins a text of so many bytes, whole records, which are in c->text. */
 void sp__textchunk_begin(struct sp__textchunk *c, uint32_t bytes);
+/*
+ * textchunk_json.c: finds the fields of further records of JSON.  Returns the number of these
+ * records; *rc: the error of the next one, or 0.
+ */
+uint32_t sp__textchunk_read_members(struct sp__textchunk *c, int *rc);
 /*
  * Parses further records, as many as the chunk has memory for.  True: there are more.  An error is
  * the first one of the text.

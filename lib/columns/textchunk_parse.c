@@ -170,6 +170,47 @@ static enum sp__textchunk_fault fault_of(const struct block *b)
 	return b->rc == -ENOSPC ? SP__TEXTCHUNK_WORDS : SP__TEXTCHUNK_VALUE;
 }
 
+/* Takes NULL.  False: the column must not have it. */
+static inline bool take_null(struct block *b, uint32_t i, const char *p, uint32_t n, uint8_t *to)
+{
+	if (b->chunk->opts->schema->columns[b->column].not_null) {
+		note(b, SP__TEXTCHUNK_NULL, SP__VALUE_OK, i, p, n);
+		return false;
+	}
+	if (b->type->kind == 't')
+		((struct sp__text_ref *)(void *)to)->bytes = SP__TEXT_REF_NULL;
+	else
+		sp__value_set_null(b->type, to);
+	return true;
+}
+
+/* Takes the fields of a column of JSON, by a function for its kind. */
+static inline __attribute__((always_inline)) void each_member(struct block *b, bool is_text,
+							      take_fn take)
+{
+	struct sp__textchunk *c = b->chunk;
+	const uint32_t width =
+		is_text && b->type->kind == 't' ? sizeof(struct sp__text_ref) : b->type->bytes;
+	const struct sp__text_ref *ref = c->refs + b->column;
+	uint8_t *to = b->to->values + (size_t)c->records * width;
+
+	for (uint32_t i = 0; i < b->records; i++, ref += c->opts->fields.fields, to += width) {
+		const char *p = c->text + ref->at;
+		enum sp__value_fit fit;
+
+		if (ref->bytes == SP__TEXT_REF_NULL) {
+			if (!take_null(b, i, c->text, 0, to))
+				return;
+			continue;
+		}
+		fit = take(b, p, ref->bytes, to);
+		if (__builtin_expect(fit != SP__VALUE_OK, 0)) {
+			note(b, fault_of(b), fit, i, p, ref->bytes);
+			return;
+		}
+	}
+}
+
 /* Takes the fields of a column, by a function for its kind. */
 static inline __attribute__((always_inline)) void each(struct block *b, bool csv, bool is_text,
 						       take_fn take)
@@ -206,16 +247,9 @@ static inline __attribute__((always_inline)) void each(struct block *b, bool csv
 					return;
 				}
 			}
-			if (not_null && !(is_text && !n)) {
-				note(b, SP__TEXTCHUNK_NULL, SP__VALUE_OK, i, p, n);
-				return;
-			}
-			if (!not_null) {
-				if (b->type->kind == 't')
-					((struct sp__text_ref *)(void *)to)->bytes =
-						SP__TEXT_REF_NULL;
-				else
-					sp__value_set_null(b->type, to);
+			if (!(not_null && is_text && !n)) {
+				if (!take_null(b, i, p, n, to))
+					return;
 				continue;
 			}
 		}
@@ -337,11 +371,13 @@ static enum sp__value_fit take_word(struct block *b, const char *p, uint32_t n, 
 	return SP__VALUE_OK;
 }
 
-/* The two forms of a loop: a field of CSV can have quotes. */
+/* The three forms of a loop: a field of CSV can have quotes. */
 #define LOOP(name, is_text, take)                                                                  \
 	static void name(struct block *b)                                                          \
 	{                                                                                          \
-		if (b->chunk->opts->fields.csv)                                                    \
+		if (b->chunk->opts->members)                                                       \
+			each_member(b, is_text, take);                                             \
+		else if (b->chunk->opts->fields.csv)                                               \
 			each(b, true, is_text, take);                                              \
 		else                                                                               \
 			each(b, false, is_text, take);                                             \
@@ -394,7 +430,7 @@ static void parse_column(struct sp__textchunk *c, uint32_t column, uint32_t reco
 		parse_others(&b);
 	}
 	c->columns[column].respelled |= b.respelled;
-	c->inexact |= !b.canonical || b.respelled;
+	c->inexact |= !b.canonical || b.respelled || c->opts->members;
 }
 
 /* Counts the lines before an error. */
@@ -463,6 +499,32 @@ static bool parse_block(struct sp__textchunk *c)
 	return c->at < c->bytes;
 }
 
+/* Parses further records of JSON.  True if the text continues after them. */
+static bool parse_members(struct sp__textchunk *c)
+{
+	struct sp__textchunk_error *e = &c->error;
+	uint32_t records;
+	int rc;
+
+	records = sp__textchunk_read_members(c, &rc);
+	for (uint32_t k = 0; k < c->opts->schema->n; k++)
+		parse_column(c, k, records);
+	if (e->fault)
+		e->line = c->begins[e->record - c->first];
+	else if (rc)
+		*e = (struct sp__textchunk_error){ .fault = SP__TEXTCHUNK_MEMBER,
+						   .rc = rc == SP_EFORMAT ? 0 : rc,
+						   .record = c->first + c->records + records,
+						   .line = c->line,
+						   .member = c->reader.error };
+	if (e->fault) {
+		c->records = e->record - c->first;
+		return false;
+	}
+	c->records += records;
+	return c->at < c->bytes;
+}
+
 bool sp__textchunk_parse(struct sp__textchunk *c)
 {
 	bool more = c->at < c->bytes && !c->error.fault;
@@ -472,9 +534,10 @@ bool sp__textchunk_parse(struct sp__textchunk *c)
 	if (more && c->opts->record_bytes)
 		return take_fixed(c);
 	while (more && c->records < c->opts->max_records)
-		more = parse_block(c);
+		more = c->opts->members ? parse_members(c) : parse_block(c);
 	if (c->at == c->bytes)
-		c->lines = c->opts->fields.csv ? sp__count_lines(c->text, c->bytes)
-					       : c->first + c->records;
+		c->lines = c->opts->members	 ? c->line
+			   : c->opts->fields.csv ? sp__count_lines(c->text, c->bytes)
+						 : c->first + c->records;
 	return more;
 }

@@ -139,6 +139,8 @@ int sp_table_create(const char *table, uint64_t records, const struct sp_table_l
 	rc = check_options(table, records, opts, err);
 	if (!rc)
 		rc = sp__schema_file_read(&schema, opts->schema, err);
+	if (!rc)
+		rc = sp__schema_refuse_json(&schema, opts->schema, err);
 	for (uint32_t i = 0; i < schema.n; i++)
 		schema.columns[i].bounds = sp__column_type_bounded(&schema.columns[i].type);
 	schema.style.separator = '\t';

@@ -28,7 +28,8 @@ static struct sp_table_load_opts form_of(const struct sp__tablefile *f)
 	struct sp_table_load_opts o = { .run = f->run,
 					.progress = f->progress,
 					.progress_arg = f->progress_arg,
-					.format = (enum sp_table_format)style->format,
+					.format = style->json ? SP_TABLE_JSON
+							      : (enum sp_table_format)style->format,
 					.separator = style->separator,
 					.header = style->header };
 
@@ -102,7 +103,8 @@ static int append(struct sp__tableload *l, struct sp__tableappend *a)
 	if (rc)
 		return rc;
 	l->stats->records_written = a->writer.records - records;
-	if (l->stats->records_written && s->style.no_final_newline != l->source.no_newline) {
+	if (l->stats->records_written && !s->style.json &&
+	    s->style.no_final_newline != l->source.no_newline) {
 		s->style.no_final_newline = l->source.no_newline;
 		l->file->schema_changed = true;
 	}

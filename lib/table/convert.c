@@ -19,6 +19,8 @@ static int set_types(struct sp__schema *s, const char *types, const char *path,
 	struct sp__schema wanted = { 0 };
 	int rc = sp__schema_list_parse(&wanted, types, err);
 
+	if (!rc && !s->style.json)
+		rc = sp__schema_refuse_json(&wanted, path, err);
 	for (uint32_t i = 0; !rc && i < wanted.n; i++) {
 		const struct sp__column *w = &wanted.columns[i];
 		int at = sp__schema_find(s, w->name, strlen(w->name));
@@ -34,6 +36,10 @@ static int set_types(struct sp__schema *s, const char *types, const char *path,
 			rc = sp__errf(err, SP_ESYNTAX, "convert", path, -1,
 				      "column '%.64s': a text has no fixed length: choose char(N)",
 				      w->name);
+		if (w->json && !c->json)
+			rc = sp__errf(err, SP_ESYNTAX, "convert", path, -1,
+				      "column '%.64s': its texts are not values of JSON", w->name);
+		c->json = w->json;
 		c->not_null = c->not_null || w->not_null;
 		if (sp__value_type_same(&c->type, &w->type))
 			continue;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "columns/schema_text.h"
 #include "table/file/directory.h"
 #include "table/state.h"
 
@@ -34,7 +35,7 @@ static void describe_columns(struct sp_table *t)
 						.group = t->file.layout.places[i].group,
 						.words = c->words.n,
 						.changed = c->changed };
-		to->type[sp__value_type_print(&c->type, to->type)] = '\0';
+		to->type[sp__schema_type_print(c, to->type)] = '\0';
 	}
 }
 
@@ -140,7 +141,7 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 		.ngroups = f->layout.ngroups,
 		.columns = t->columns,
 		.groups = t->groups,
-		.format = (enum sp_table_format)style->format,
+		.format = style->json ? SP_TABLE_JSON : (enum sp_table_format)style->format,
 		.separator = style->separator,
 		.header = style->header,
 		.null_text = style->null_text ? style->null_text : "",

@@ -105,7 +105,7 @@ static int check_options(const struct sp__tableload *l, size_t ninputs)
 
 	if (!ninputs)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1, "there is no input");
-	if (o->layout > SP_TABLE_AUTO || o->format > SP_TABLE_FIXED)
+	if (o->layout > SP_TABLE_AUTO || (o->format > SP_TABLE_FIXED && o->format != SP_TABLE_JSON))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
 				"a table cannot be loaded with this layout or format");
 	if (o->types && o->schema)
@@ -120,6 +120,10 @@ static int check_options(const struct sp__tableload *l, size_t ninputs)
 	     strchr(o->null_text, separator) || o->format == SP_TABLE_FIXED))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
 				"a spelling of NULL is a whole field of text, without quotes");
+	if (o->format == SP_TABLE_JSON && (o->header || o->separator || o->null_text))
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
+				"lines of JSON have no header, no separator and one spelling of "
+				"NULL");
 	if (o->format == SP_TABLE_FIXED && (o->header || !o->record_bytes))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
 				"records of fixed length need their length, and have no header");
@@ -130,11 +134,16 @@ static int check_options(const struct sp__tableload *l, size_t ninputs)
 static int read_described(struct sp__tableload *l)
 {
 	const struct sp_table_load_opts *o = l->opts;
+	int rc = 0;
 
 	l->all = o->schema || o->format == SP_TABLE_FIXED;
 	if (o->schema)
-		return sp__schema_file_read(&l->described, o->schema, l->err);
-	return o->types ? sp__schema_list_parse(&l->described, o->types, l->err) : 0;
+		rc = sp__schema_file_read(&l->described, o->schema, l->err);
+	else if (o->types)
+		rc = sp__schema_list_parse(&l->described, o->types, l->err);
+	if (!rc && o->format != SP_TABLE_JSON)
+		rc = sp__schema_refuse_json(&l->described, o->schema, l->err);
+	return rc;
 }
 
 /* Checks that the columns are the whole record of fixed length. */
@@ -164,9 +173,10 @@ static int open_source(struct sp__tableload *l, const char *const *inputs, size_
 	const struct sp_table_load_opts *o = l->opts;
 	struct sp__columnsource_opts so = { .inputs = inputs, .n = n, .header = o->header };
 
-	l->format = (struct sp_recfmt){ .kind = o->format == SP_TABLE_TEXT  ? SP_REC_LINE
+	l->format = (struct sp_recfmt){ .kind = o->format == SP_TABLE_FIXED ? SP_REC_FIXED
 						: o->format == SP_TABLE_CSV ? SP_REC_CSV
-									    : SP_REC_FIXED,
+									    : SP_REC_LINE,
+					.json = o->format == SP_TABLE_JSON,
 					.eol = '\n',
 					.separator = separator_of(o),
 					.fixed_bytes = o->record_bytes };
@@ -207,8 +217,10 @@ void sp__tableload_note_io(const struct sp__tableload *l)
 	struct sp_table_stats *st = l->stats;
 
 	st->input_bytes = l->source.bytes;
-	st->blank_lines = l->source.blank_lines;
+	st->blank_lines = l->source.blank_lines + l->blank_lines;
 	st->empty_inputs = l->source.empty_inputs;
+	st->repeated_members = l->repeated;
+	st->made_texts = l->made_texts;
 	sp__env_note_io(&st->run, &l->source.io);
 	sp__env_note_io(&st->run, &l->file->io);
 	sp__tablewriter_note(l->writer, &st->run);
@@ -268,7 +280,7 @@ static int load_and_publish(struct sp__tableload *l)
 		rc = compare_header(l);
 	if (!rc)
 		rc = sp__tablewriter_finish(l->writer);
-	l->file->schema.style.no_final_newline = l->source.no_newline;
+	l->file->schema.style.no_final_newline = l->source.no_newline && !l->format.json;
 	if (!rc)
 		rc = sp__tablefile_commit(l->file, l->err);
 	if (!rc) {
@@ -277,6 +289,8 @@ static int load_and_publish(struct sp__tableload *l)
 	}
 	if (!rc)
 		sp__tableload_tell_types(l);
+	if (!rc)
+		sp__tableload_tell_members(l);
 	return rc;
 }
 
@@ -368,6 +382,7 @@ int sp__tableload_close(struct sp__tableload *l)
 	sp__sample_free(&l->sample);
 	sp__bytes_release(&l->kept, &l->env.budget);
 	free(l->kept_ends);
+	free(l->mixed);
 	sp__resolved_free(&l->resolved);
 	return sp__env_close(&l->env);
 }

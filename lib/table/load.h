@@ -62,10 +62,13 @@ struct sp__tableload {
 	bool miscut;	       /* the load has failed since they are */
 	struct sp_batch batch; /* that is being loaded */
 	size_t batch_input;
-	size_t input;	     /* of the slot that ended last, ... */
-	uint64_t lines;	     /* ... its lines before the next slot, without a header */
-	uint64_t other_ends; /* records with CR LF, if the style has LF, or the reverse; ... */
-	bool last_other;     /* ... and the last record is one */
+	size_t input;	      /* of the slot that ended last, ... */
+	uint64_t lines;	      /* ... its lines before the next slot, without a header */
+	uint64_t other_ends;  /* records with CR LF, if the style has LF, or the reverse; ... */
+	bool last_other;      /* ... and the last record is one */
+	uint64_t blank_lines; /* of JSON: skipped */
+	uint64_t repeated, made_texts; /* of JSON: see struct sp_table_stats */
+	bool *mixed; /* of each column: values of JSON that are not texts have become texts */
 	bool inexact;
 	bool misfit; /* a value does not fit the type that was inferred for its column */
 };
@@ -84,6 +87,11 @@ SP_MUST_CHECK int sp__tableload_sample(struct sp__tableload *l);
 void sp__tableload_drop_kept(struct sp__tableload *l);
 /* sampling.c: tells the caller of the types that do not keep spellings, or that lack numbers. */
 void sp__tableload_tell_types(const struct sp__tableload *l);
+/* sampling.c: tells the caller what was decided about members of JSON. */
+void sp__tableload_tell_members(const struct sp__tableload *l);
+/* recorderror.c: describes the record of JSON that the sample could not read, in this line. */
+int sp__tableload_member_error(const struct sp__tableload *l, const struct sp__member_error *e,
+			       size_t input, uint64_t line);
 /* Adds the bytes of the inputs, and the requests of reading and writing, to the statistics. */
 void sp__tableload_note_io(const struct sp__tableload *l);
 /* Prints the header that a scan of the table gives. */

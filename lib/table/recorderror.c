@@ -86,6 +86,104 @@ static int unseen_error(struct sp__tableload *l, const struct sp__textchunk_erro
 			place, c->name, (int)sp__min(e->bytes, TEXT_SHOWN), e->text);
 }
 
+/* Returns the name of a kind of values of JSON, with its article. */
+static const char *kind_name(enum sp__json_kind kind)
+{
+	switch (kind) {
+	case SP__JSON_NULL:
+		return "null";
+	case SP__JSON_FALSE:
+	case SP__JSON_TRUE:
+		return "a boolean";
+	case SP__JSON_NUMBER:
+		return "a number";
+	case SP__JSON_TEXT:
+		return "a text";
+	case SP__JSON_ARRAY:
+		return "an array";
+	default:
+		return "an object";
+	}
+}
+
+/* Describes a member that is not among the columns. */
+static int new_member(const struct sp__tableload *l, const char *path, const char *input,
+		      uint64_t line)
+{
+	if (l->resolved.schema.n == SP__COLUMNS_MAX)
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"line %" PRIu64 ": member '%s' would be one column more than a "
+				"table can have: %d",
+				line, path, SP__COLUMNS_MAX);
+	if (l->file && !l->file->creating)
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"line %" PRIu64 ": member '%s' is not a column of the table", line,
+				path);
+	if (l->all)
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"line %" PRIu64 ": member '%s' is not a column of the schema: add "
+				"it there",
+				line, path);
+	return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+			"line %" PRIu64 ": member '%s' is not in the records before, from which "
+			"the columns of a pipe are inferred: name it (--types), choose more "
+			"memory (-S), or load from a file",
+			line, path);
+}
+
+int sp__tableload_member_error(const struct sp__tableload *l, const struct sp__member_error *e,
+			       size_t number, uint64_t line)
+{
+	const char *input = l->source.opts.inputs[number];
+	const bool appends = l->file && !l->file->creating;
+
+	switch (e->fault) {
+	case SP__MEMBER_SYNTAX:
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"line %" PRIu64 ", byte %zu: %s is expected", line, e->at + 1,
+				e->wanted);
+	case SP__MEMBER_NOT_OBJECT:
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"line %" PRIu64 ": a record of a table is an object, such as "
+				"{\"a\": 1}",
+				line);
+	case SP__MEMBER_NAME:
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"line %" PRIu64 ": name '%s' cannot be that of a column: it is "
+				"empty, has a zero byte, or has more than %d bytes with those of "
+				"the objects around it",
+				line, e->path, SP__COLUMN_NAME_MAX);
+	case SP__MEMBER_MANY:
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"line %" PRIu64 ": member '%s' would be one column more than a "
+				"table can have: %d",
+				line, e->path, SP__COLUMNS_MAX);
+	case SP__MEMBER_NEW:
+		return new_member(l, e->path, input, line);
+	case SP__MEMBER_IS_TEXT:
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"line %" PRIu64 ": member '%s' is a text, and has other values "
+				"before: --types '%s:text json' stores all of them as they are",
+				line, e->path, e->path);
+	default:
+		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
+				"line %" PRIu64
+				": member '%s' is %s, and %s an object elsewhere%s%s%s",
+				line, e->path, kind_name(e->kind),
+				e->fault == SP__MEMBER_IS_OBJECT ? "is not" : "is",
+				appends ? "" : ": --types '", appends ? "" : e->path,
+				appends ? "" : ":text json' stores all of its values as they are");
+	}
+}
+
+/* Describes a record of JSON, and decides whether other columns could help. */
+static int member_error(struct sp__tableload *l, const struct sp__textchunk_error *e)
+{
+	l->misfit = e->member.fault == SP__MEMBER_IS_TEXT ||
+		    (e->member.fault == SP__MEMBER_NEW && !l->all);
+	return sp__tableload_member_error(l, &e->member, l->input, l->lines + e->line + 1);
+}
+
 int sp__tableload_chunk_error(struct sp__tableload *l, const struct sp__textchunk *c)
 {
 	const struct sp__textchunk_error *e = &c->error;
@@ -102,6 +200,8 @@ int sp__tableload_chunk_error(struct sp__tableload *l, const struct sp__textchun
 				2 * sp__max(l->opts->run.memory_bytes, l->memory));
 	if (e->rc && e->rc != -ENOSPC)
 		return sp__err(l->err, e->rc, "allocate", NULL, -1);
+	if (e->fault == SP__TEXTCHUNK_MEMBER)
+		return member_error(l, e);
 	if (e->fault == SP__TEXTCHUNK_FIELDS)
 		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
 				e->fields > s->n ? "%s: more than %" PRIu32 " field%s"

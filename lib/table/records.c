@@ -208,6 +208,19 @@ static void note_respelled(struct sp__tableload *l, const struct sp__textchunk *
 			notes[i] = SP__INFER_RESPELLED;
 }
 
+/* Notes facts about the records of JSON in a chunk whose text was parsed. */
+static void note_members(struct sp__tableload *l, struct sp__textchunk *c)
+{
+	struct sp__member_reader *r = &c->reader;
+
+	for (uint32_t i = 0; l->mixed && i < l->file->schema.n; i++)
+		l->mixed[i] |= c->columns[i].mixed;
+	l->repeated += r->repeated;
+	l->made_texts += c->made_texts;
+	l->blank_lines += c->blank_lines;
+	r->repeated = 0;
+}
+
 /* Puts the values of all records in the text of a slot. */
 static int put_text(struct sp__tableload *l, struct sp__loadslot *slot)
 {
@@ -222,6 +235,7 @@ static int put_text(struct sp__tableload *l, struct sp__loadslot *slot)
 	if (!rc && c->error.fault)
 		rc = sp__tableload_chunk_error(l, c);
 	note_respelled(l, c);
+	note_members(l, c);
 	l->lines += c->lines;
 	l->inexact |= c->inexact;
 	l->other_ends += c->other_ends;
@@ -487,15 +501,33 @@ static void open_parts(struct sp__tableload *l)
 	sp__bytes_release(&l->kept, &l->env.budget);
 }
 
+/* Gives the members of JSON their columns. */
+static int bind_members(struct sp__tableload *l)
+{
+	const struct sp__schema *s = &l->file->schema;
+
+	if (!l->format.json)
+		return 0;
+	free(l->mixed);
+	l->mixed = calloc(s->n, sizeof(*l->mixed));
+	l->blank_lines = l->repeated = l->made_texts = 0;
+	if (!l->mixed || sp__members_bind(&l->sample.members, s, l->resolved.inferred))
+		return sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
+	return 0;
+}
+
 int sp__tableload_records(struct sp__tableload *l)
 {
-	int rc;
+	int rc = bind_members(l);
 
+	if (rc)
+		return rc;
 	l->chunk_opts = (struct sp__textchunk_opts){
 		.schema = &l->file->schema,
 		.checks = l->resolved.checks,
 		.fields = { l->file->schema.style.separator, l->format.kind == SP_REC_CSV,
 			    l->resolved.fields },
+		.members = l->format.json ? &l->sample.members : NULL,
 		.record_bytes =
 			l->format.kind == SP_REC_FIXED ? (uint32_t)l->format.fixed_bytes : 0,
 		.budget = &l->env.budget,
@@ -528,6 +560,6 @@ bool sp__tableload_records_exact(const struct sp__tableload *l)
 {
 	const bool cut = l->source.no_newline && l->file->schema.style.cr;
 
-	return !l->inexact && !l->source.marked && !l->source.blank_lines &&
+	return !l->inexact && !l->format.json && !l->source.marked && !l->source.blank_lines &&
 	       !l->source.no_newlines && l->other_ends == cut && (l->last_other || !cut);
 }

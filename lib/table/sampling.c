@@ -39,6 +39,8 @@ static void begin_sample(struct sp__tableload *l)
 	l->sample = (struct sp__sample){ .separator = l->format.separator,
 					 .null_text = l->opts->null_text ? l->opts->null_text : "",
 					 .csv = l->format.kind == SP_REC_CSV,
+					 .json = l->format.json,
+					 .described = &l->described,
 					 .exact = l->opts->exact,
 					 .words_bytes = l->memory / 32,
 					 .budget = &l->env.budget,
@@ -107,17 +109,6 @@ static int keep_text(struct sp__tableload *l, uint64_t bytes)
 	return added ? added : rc;
 }
 
-/* True if a column whose type is to be inferred has no value. */
-static bool lacks_values(const struct sp__tableload *l)
-{
-	const struct sp__sample *a = &l->sample;
-
-	for (uint32_t i = 0; i < a->fields && !a->wrong; i++)
-		if (!a->inference.columns[i].values)
-			return true;
-	return false;
-}
-
 /* Adds text that is not kept. */
 static int add_text(struct sp__tableload *l, const char *text, size_t bytes)
 {
@@ -170,7 +161,8 @@ static int add_place(struct sp__tableload *l, const char *text, size_t bytes)
 {
 	const char *begin = memchr(text, '\n', bytes), *end = memrchr(text, '\n', bytes);
 
-	if (!begin || begin == end || !has_plain_records(&l->sample, begin + 1, end + 1))
+	if (!begin || begin == end ||
+	    (!l->format.json && !has_plain_records(&l->sample, begin + 1, end + 1)))
 		return 0;
 	return add_text(l, begin + 1, (size_t)(end - begin));
 }
@@ -203,7 +195,7 @@ static bool has_places(const struct sp__tableload *l)
 	const struct sp__sample *a = &l->sample;
 	uint64_t quoted = 0;
 
-	for (uint32_t i = 0; i < a->fields; i++)
+	for (uint32_t i = 0; i < a->fields && !a->json; i++)
 		quoted += a->quotes[i].quoted;
 	return a->fields && !quoted && l->env.opts->decompress == SP_PACKED_NONE;
 }
@@ -234,7 +226,8 @@ int sp__tableload_sample(struct sp__tableload *l)
 	if (!l->kept_ends)
 		return sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
 	rc = keep_text(l, bytes);
-	while (rc == SP_READY && !l->source.again && bytes < most && lacks_values(l)) {
+	while (rc == SP_READY && !l->source.again && bytes < most &&
+	       sp__sample_lacks_values(&l->sample)) {
 		bytes = sp__min(2 * bytes, most);
 		rc = keep_text(l, bytes);
 	}
@@ -278,6 +271,22 @@ void sp__tableload_tell_types(const struct sp__tableload *l)
 	}
 }
 
+void sp__tableload_tell_members(const struct sp__tableload *l)
+{
+	const struct sp__schema *s = &l->file->schema;
+	char text[SP__COLUMN_NAME_MAX + 256];
+
+	for (uint32_t i = 0; l->opts->note && l->mixed && i < s->n; i++) {
+		if (!l->mixed[i])
+			continue;
+		snprintf(text, sizeof(text),
+			 "member '%s' has texts and other values: all are stored as texts; "
+			 "--types '%s:text json' keeps them apart",
+			 s->columns[i].name, s->columns[i].name);
+		l->opts->note(l->opts->note_arg, text);
+	}
+}
+
 /* Records the error of a record in a text, the last one added to the sample. */
 static int wrong_fields(const struct sp__tableload *l, const char *text)
 {
@@ -286,6 +295,8 @@ static int wrong_fields(const struct sp__tableload *l, const char *text)
 	uint64_t line = l->lines + l->opts->header + 1;
 
 	line += sp__count_lines(text, a->wrong_at);
+	if (a->json)
+		return sp__tableload_member_error(l, &a->reader.error, l->source.input, line);
 	return sp__errf(l->err, SP_EFORMAT, "load", l->source.opts.inputs[l->source.input], -1,
 			a->wrong > n ? "line %" PRIu64 ": more than %" PRIu32 " field%s"
 				     : "line %" PRIu64 ": %" PRIu32 " field%s, too few",

@@ -19,7 +19,7 @@ _Static_assert((int)SP_TABLE_TEXT == SP_REC_LINE && (int)SP_TABLE_CSV == SP_REC_
 		       (int)SP_TABLE_FIXED == SP_REC_FIXED,
 	       "formats of tables and of records have the same numbers");
 SP__ENUM_TABLE(sp_table_format, { "text", SP_TABLE_TEXT }, { "csv", SP_TABLE_CSV },
-	       { "fixed", SP_TABLE_FIXED })
+	       { "fixed", SP_TABLE_FIXED }, { "json", SP_TABLE_JSON })
 SP__ENUM_TABLE(sp_table_access, { "auto", SP_TABLE_ACCESS_AUTO }, { "s-scan", SP_TABLE_S_SCAN },
 	       { "si-scan", SP_TABLE_SI_SCAN }, { "index", SP_TABLE_BY_INDEX })
 SP__ENUM_TABLE(sp_table_dsm_join, { "none", SP_TABLE_JOIN_NONE }, { "tuple", SP_TABLE_JOIN_TUPLE },

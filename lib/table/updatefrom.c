@@ -315,8 +315,9 @@ static int change(struct from *f)
 static int open_source(struct from *f)
 {
 	const struct sp__columns_style *style = &f->file->schema.style;
-	const bool csv = style->format != SP_REC_LINE;
-	const char separator = style->format == SP_REC_FIXED ? ',' : style->separator;
+	const bool csv = style->format != SP_REC_LINE || style->json;
+	const char separator =
+		style->format == SP_REC_FIXED || style->json ? ',' : style->separator;
 	struct sp__columnsource_opts o = { .inputs = &f->input, .n = 1, .header = true };
 	int rc;
 

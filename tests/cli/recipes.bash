@@ -29,6 +29,7 @@ make_data()
 	xgen orders --scale=0.001 --shuffle -o orders.tbl
 	printf '%s\n' 7 32 100 | awk 'NR == FNR { w[$1]; next } $1 in w' - <(cut -d'|' -f1 orders.tbl) >wanted
 	seq 300 | awk '{ printf "10.0.%d.%d - - [26/Nov/2026:10:00:%02d +0000] \"GET /%d HTTP/1.1\" 200 %d\n", $1 % 7, $1 % 250, $1 % 60, $1, ($1 * 7919) % 100003 }' >access.log
+	seq 300 | awk '{ printf "{\"user\": {\"name\": \"%s\"}, \"ms\": %d%s}\n", $1 % 3 ? "ann" : "bob", ($1 * 7919) % 1009, $1 % 2 ? ", \"tags\": [\"x\", " $1 "]" : "" }' >logs.jsonl
 	seq 500 | awk '{ printf "2026-11-%02d message %d\n", 1 + $1 % 28, $1 }' >messages
 	split -n l/4 messages part.
 	mv part.aa log && gzip -c part.ab >log.1.gz && { [ -n "$(lacks zstd)" ] || zstd -q -o log.2.zst part.ac; }

@@ -2,6 +2,7 @@
 /*
  * Commands that change a table: update, delete and append.
  */
+#include <inttypes.h>
 #include "xtable.h"
 
 /* Opens the table and the keys, and returns the choice of records. */
@@ -83,7 +84,11 @@ int command_append(struct config *c)
 	if (rc)
 		die_of(rc, &err);
 	say_skipped(inputs, n, &st);
-	if (!st.blank_lines)
+	if (st.made_texts)
+		msg("warning: %s: %" PRIu64 " value%s not a text: columns of texts have %s as text",
+		    quote_file(inputs[0]), st.made_texts, st.made_texts == 1 ? " is" : "s are",
+		    st.made_texts == 1 ? "it" : "them");
+	if (!st.blank_lines && c->info.format != SP_TABLE_JSON)
 		say_inexact(inputs[0], &st);
 	return end_command(c, "append", &st);
 }

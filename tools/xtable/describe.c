@@ -12,7 +12,7 @@
 static void print_form(const struct sp_table_info *i)
 {
 	printf("loaded as: %s", sp_table_format_name((int)i->format));
-	if (i->format != SP_TABLE_FIXED)
+	if (i->format != SP_TABLE_FIXED && i->format != SP_TABLE_JSON)
 		printf(", fields separated by '%s'%s", quote_plain((char[]){ i->separator, 0 }),
 		       i->header ? ", with a header" : "");
 	if (*i->null_text)

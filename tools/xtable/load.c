@@ -7,6 +7,36 @@
 #include <unistd.h>
 #include "xtable.h"
 
+void set_format(struct config *c)
+{
+	struct sp_table_load_opts *o = &c->load;
+
+	if (c->separator && (!c->separator[0] || c->separator[1]))
+		die("invalid -t argument %s: valid is one byte", quote(c->separator));
+	if (c->separator)
+		o->separator = c->separator[0];
+	if (o->record_bytes && (c->csv || c->separator || o->header))
+		die("--record-size does not go with %s", c->csv		? "--csv"
+							 : c->separator ? "-t"
+									: "--header");
+	if (c->json_lines &&
+	    (c->csv || c->separator || o->header || o->null_text || o->record_bytes))
+		die("--json does not go with %s", c->csv	 ? "--csv"
+						  : c->separator ? "-t"
+						  : o->header	 ? "--header"
+						  : o->null_text ? "--null"
+								 : "--record-size");
+	if (o->types && o->schema)
+		die("--types does not go with --schema, which has all types");
+	if (o->record_bytes && !o->types && !o->schema)
+		die("--record-size needs --types or --schema: binary records have no types");
+	o->format = o->record_bytes ? SP_TABLE_FIXED
+		    : c->csv	    ? SP_TABLE_CSV
+		    : c->json_lines ? SP_TABLE_JSON
+				    : SP_TABLE_TEXT;
+	o->together = c->together;
+}
+
 /* An old file is not replaced by mistake, such as a forgotten operand. */
 static void refuse_old(const struct config *c, const char *path)
 {
@@ -43,6 +73,11 @@ void say_skipped(const char *const *inputs, size_t n, const struct sp_table_stat
 	if (st->empty_inputs && n > 1)
 		msg("warning: %" PRIu64 " empty file%s skipped", st->empty_inputs,
 		    st->empty_inputs == 1 ? "" : "s");
+	if (st->repeated_members)
+		msg("warning: %s%s: %" PRIu64 " member%s the path of an earlier one in the same "
+		    "record: the last one counts",
+		    quote_file(inputs[0]), n > 1 ? " and others" : "", st->repeated_members,
+		    st->repeated_members == 1 ? " has" : "s have");
 }
 
 /* Prints a sentence about a column: struct sp_table_load_opts.note. */
@@ -69,7 +104,7 @@ int command_load(struct config *c)
 	if (rc)
 		die_of(rc, &err);
 	say_skipped(inputs, n, &st);
-	if (!c->noted && !st.blank_lines)
+	if (!c->noted && !st.blank_lines && !c->json_lines)
 		say_inexact(inputs[0], &st);
 	if (c->common.stats) {
 		c->run.trace_path = c->run.trace_tasks_path = NULL;

@@ -96,6 +96,8 @@ static const struct setting settings[] = {
 	{ "field-separator", "SEP", "fields end at the byte SEP (a tab; with --csv a comma)",
 	  TO(separator), .letter = 't' },
 	{ "csv", NULL, "RFC 4180 records, with fields in quotes where needed", TO(csv) },
+	{ "json", NULL, "lines of JSON, an object each; columns are named by paths such as a.b",
+	  TO(json_lines) },
 	{ "record-size", "N", "binary records of N bytes each; needs --types or --schema",
 	  TO(load.record_bytes), .whole = record_size_option, .by = LOAD | JUDGES },
 	{ "header", NULL, "the first record has the names of the columns (c1, c2, ...)",
@@ -207,7 +209,7 @@ static const struct setting settings[] = {
 	{ "index", "FILE", "the index of the column (TABLE.COL.index)", TO(query.index),
 	  .by = SCAN | CHOOSERS },
 	{ .doc = "Output:", .by = PRINTERS },
-	{ "format", "FORM", "text, csv or fixed (as the table was given)", TO(query.format),
+	{ "format", "FORM", "text, csv, json or fixed (as the table was given)", TO(query.format),
 	  .values = sp_table_format_values },
 	{ "discard", NULL, "print nothing; needed by a table without data", TO(query.discard),
 	  .by = PRINTERS | UPDATE },
@@ -295,27 +297,6 @@ static const struct command commands[] = {
 	  command_compare },
 	{ 0 },
 };
-
-/* Converts the options of the text for the library. */
-static void set_format(struct config *c)
-{
-	struct sp_table_load_opts *o = &c->load;
-
-	if (c->separator && (!c->separator[0] || c->separator[1]))
-		die("invalid -t argument %s: valid is one byte", quote(c->separator));
-	if (c->separator)
-		o->separator = c->separator[0];
-	if (o->record_bytes && (c->csv || c->separator || o->header))
-		die("--record-size does not go with %s", c->csv		? "--csv"
-							 : c->separator ? "-t"
-									: "--header");
-	if (o->types && o->schema)
-		die("--types does not go with --schema, which has all types");
-	if (o->record_bytes && !o->types && !o->schema)
-		die("--record-size needs --types or --schema: binary records have no types");
-	o->format = o->record_bytes ? SP_TABLE_FIXED : c->csv ? SP_TABLE_CSV : SP_TABLE_TEXT;
-	o->together = c->together;
-}
 
 /* Adds the table that a command writes, or standard output. */
 static void add_output(const struct command *command, const struct config *c,

@@ -32,7 +32,7 @@ struct config {
 	size_t nset;
 	const char *separator, *output, *result, *keys, *by, *from, *to_volume;
 	uint64_t records;
-	bool csv, json, records_given, no_data, journal, changed_given;
+	bool csv, json, json_lines, records_given, no_data, journal, changed_given;
 	enum sp_table_dsm_join dsm_join;
 	struct sp_pool_opts pool_opts; /* bytes, frame_bytes: 0: the default */
 	bool pool_given, update_unit_given;
@@ -77,6 +77,8 @@ void report(struct config *c, const char *command, const struct sp_table_stats *
 /* Writes the report, and closes keys and table.  Returns the exit status. */
 int end_command(struct config *c, const char *command, const struct sp_table_stats *st);
 
+/* load.c: converts the options of the text for the library. */
+void set_format(struct config *c);
 /*
  * The inputs of a command: the operands from `first` on, or standard input.  Returns their number.
  */

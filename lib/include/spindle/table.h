@@ -39,6 +39,7 @@ enum sp_table_format {
 	SP_TABLE_CSV,
 	SP_TABLE_FIXED,	    /* records of fixed length, with values as stored */
 	SP_TABLE_AS_LOADED, /* output only: the form of the input from which the table was loaded */
+	SP_TABLE_JSON,	    /* lines of JSON: an object for each record */
 };
 SP_ENUM(sp_table_format)
 
@@ -144,12 +145,12 @@ struct sp_table_stats {
 	uint64_t records_read;	  /* records whose values were examined */
 	uint64_t records_matched; /* records that a call selected */
 	uint64_t records_written; /* records loaded, appended, changed or deleted */
-	uint64_t input_bytes, output_bytes;
-	uint64_t cells_read, cells_written;
+	uint64_t input_bytes, output_bytes, cells_read, cells_written;
 	uint64_t pages_skipped; /* A-pages that bounds excluded */
 	uint64_t keys, keys_found;
-	bool exact;			    /* a scan of all columns gives the bytes of the input */
-	uint64_t blank_lines, empty_inputs; /* skipped in text; not in a report */
+	bool exact; /* a scan of all columns gives the bytes of the input */
+	/* Not in a report.  Skipped in text; of JSON: repeated paths, and values made texts. */
+	uint64_t blank_lines, empty_inputs, repeated_members, made_texts;
 	uint64_t journal_cells, journal_bytes;
 	uint64_t requests, bytes;		      /* for cells of the table */
 	uint64_t predicted_requests, predicted_bytes; /* 0: not predicted */
@@ -369,9 +370,8 @@ struct sp_table_load_opts {
 	 * from a sample, and names are those of the header, or c1, c2, ...
 	 */
 	const char *types, *schema;
-	enum sp_table_format
-		format; /* text, CSV, or fixed: types or a schema describe all columns */
-	char separator; /* between fields; 0: a comma for CSV, a tab for text */
+	enum sp_table_format format; /* fixed: types or a schema describe all columns */
+	char separator;		     /* between fields; 0: a comma for CSV, a tab for text */
 	/* The spelling of NULL, without separator, quote and newline, or "\"\""; NULL: empty. */
 	const char *null_text;
 	bool header; /* the first record of each input has the names */
@@ -529,8 +529,8 @@ SP_API SP_MUST_CHECK int sp_table_update(struct sp_table *table,
 					 struct sp_table_stats *stats, struct sp_errinfo *err);
 /*
  * Changes values in place, all or none, by a file: text of the form in which the table was loaded
- * (of a table of fixed records: CSV), with a header that names columns.  Each record whose value of
- * the column `by` is a key gets the values that the file has with the key; a key is there once.
+ * (of fixed records or JSON lines: CSV), with a header that names columns.  Each record whose value
+ * of the column `by` is a key gets the values that the file has with the key; a key is there once.
  * index: as in struct sp_table_choice.
  * input: a path; "-" is standard input.
  * absent: receives each key without a record, after the change; may be NULL.

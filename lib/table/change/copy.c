@@ -229,6 +229,7 @@ int sp__copy_schema(const struct sp__tablefile *from, struct sp__schema *to)
 		made = &to->columns[i];
 		made->not_null = c->not_null;
 		made->bounds = c->bounds;
+		made->json = c->json;
 		if (c->type.kind == 'w')
 			rc = copy_words(c, made);
 		if (!rc && c->arrow && !(made->arrow = strdup(c->arrow)))

@@ -11,6 +11,7 @@
 #include "columns/vector.h"
 #include "columns/schema_text.h"
 #include "expr/token.h"
+#include "rec/jsonread.h"
 #include "table/change/newvalues.h"
 
 #define SHOWN 40 /* bytes of a user's word in a message */
@@ -97,7 +98,7 @@ static int null_of(const struct sp__column *c, uint8_t *to, struct sp_errinfo *e
 static bool breaks_line(const struct sp__schema *s, const struct sp__value_type *t,
 			const char *text, size_t n)
 {
-	return s->style.format == SP_REC_LINE && sp__type_is_text(t) &&
+	return s->style.format == SP_REC_LINE && !s->style.json && sp__type_is_text(t) &&
 	       (memchr(text, s->style.separator, n) || memchr(text, '\n', n));
 }
 
@@ -106,6 +107,7 @@ int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text, si
 {
 	struct sp__column *c = &f->schema.columns[column];
 	enum sp__value_fit fit;
+	struct sp__json_error wrong;
 
 	if (!text)
 		return null_of(c, to, err);
@@ -114,6 +116,16 @@ int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text, si
 				"column %.*s: a separator or a newline in a text cannot be in the "
 				"lines of this table: load it as CSV",
 				SHOWN, c->name);
+	if (c->json && memchr(text, '\n', n))
+		return sp__errf(err, SP_ESYNTAX, "update", NULL, -1,
+				"column %.*s: a value of JSON with a newline cannot be in a line",
+				SHOWN, c->name);
+	if (c->json && sp__json_find(NULL, text, n, SP__JSON_CHECK_ALL, NULL, &wrong))
+		return sp__errf(err, SP_ESYNTAX, "update", NULL, -1,
+				"column %.*s has values of JSON: '%.*s' is none: at byte %zu %s is "
+				"expected",
+				SHOWN, c->name, (int)sp__min(n, SHOWN), text, wrong.at + 1,
+				wrong.wanted);
 	if (c->type.kind == 't')
 		return text_of(c, text, n, to, err);
 	if (c->type.kind == 'w')

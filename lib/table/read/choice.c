@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "columns/aggregates.h"
+#include "rec/json.h"
 #include "run/charge.h"
 #include "table/file/directory.h"
 #include "table/file/file.h"
@@ -65,6 +66,10 @@ static int take_results(struct results *r, const struct sp__scan_sums *s)
 		if (!rc && is_null)
 			rc = sp__bytes_append(&r->texts, &null, 1, NULL);
 		r->ends[i] = (uint32_t)r->texts.bytes;
+		r->schema.columns[i].json =
+			!rc && !is_null && !is_text &&
+			sp__json_is_number(r->texts.data + r->vectors[i].before,
+					   r->texts.bytes - r->vectors[i].before);
 	}
 	for (uint32_t i = 0; i < r->schema.n; i++) {
 		r->vectors[i].data = (const uint8_t *)&r->ends[i];

@@ -3,34 +3,90 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
 #include "columns/vector.h"
+#include "rec/json.h"
 #include "rec/key.h"
 #include "table/read/output.h"
+
+/* Refuses two columns of one name, of which a reader of JSON would see the last one only. */
+static int check_names(const struct sp__table_output *o, struct sp_errinfo *err)
+{
+	uint64_t seen[SP__BITS_WORDS(SP__COLUMNS_MAX)] = { 0 };
+	int repeated = sp__schema_repeated(o->schema);
+
+	for (uint32_t i = 0; repeated < 0 && i < o->n; i++) {
+		if (sp__bits_has(seen, o->columns[i]))
+			repeated = (int)o->columns[i];
+		sp__bits_add(seen, o->columns[i]);
+	}
+	if (repeated < 0)
+		return 0;
+	return sp__errf(err, SP_EUNSUP, "scan", NULL, -1,
+			"column '%.64s' is there twice, which objects of JSON cannot have: name it "
+			"once, or choose --format=csv",
+			o->schema->columns[repeated].name);
+}
+
+/* Writes the names of the columns as members begin. */
+static int open_names(struct sp__table_output *o, struct sp_errinfo *err)
+{
+	int rc = check_names(o, err);
+
+	if (rc)
+		return rc;
+	o->name_ends = malloc((o->n ? o->n : 1) * sizeof(*o->name_ends));
+	for (uint32_t i = 0; o->name_ends && i < o->n; i++) {
+		const char *name = o->schema->columns[o->columns[i]].name;
+		const size_t n = strlen(name);
+		char *to;
+
+		if (sp__bytes_reserve(&o->names, o->names.bytes + SP__JSON_TEXT(n) + 2, NULL))
+			return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+		to = o->names.data + o->names.bytes;
+		*to++ = i ? ',' : '{';
+		to = sp__json_put_text(to, name, n);
+		if (!to)
+			return sp__errf(err, SP_EUNSUP, "scan", NULL, -1,
+					"the name of column %" PRIu32 ", '%.64s', is not UTF-8, so "
+					"JSON cannot have it: choose --format=csv",
+					o->columns[i] + 1, name);
+		*to++ = ':';
+		o->names.bytes = (size_t)(to - o->names.data);
+		o->name_ends[i] = o->names.bytes;
+	}
+	return o->name_ends ? 0 : sp__err(err, -ENOMEM, "allocate", NULL, -1);
+}
 
 int sp__output_open(struct sp__table_output *o, const struct sp__schema *schema,
 		    enum sp_table_format format, uint32_t *columns, uint32_t n,
 		    struct sp_errinfo *err)
 {
 	const struct sp__columns_style *style = &schema->style;
-	const bool as_loaded =
-		format == SP_TABLE_AS_LOADED || (enum sp_recfmt_kind)format == style->format;
+	const enum sp_table_format loaded =
+		style->json ? SP_TABLE_JSON : (enum sp_table_format)style->format;
+	const bool as_loaded = format == SP_TABLE_AS_LOADED || format == loaded;
 
+	format = as_loaded ? loaded : format;
 	*o = (struct sp__table_output){ .schema = schema,
-					.format = as_loaded ? style->format
-							    : (enum sp_recfmt_kind)format,
+					.json = format == SP_TABLE_JSON,
+					.format = format == SP_TABLE_JSON
+							  ? SP_REC_LINE
+							  : (enum sp_recfmt_kind)format,
 					.null_text = style->null_text ? style->null_text : "",
 					.columns = columns,
 					.n = n,
 					.unterminated = UINT64_MAX };
 	o->null_bytes = strlen(o->null_text);
 	o->separator = as_loaded ? style->separator : format == SP_TABLE_CSV ? ',' : '\t';
-	o->header = style->header;
+	o->header = (style->header || style->json) && !o->json;
 	o->quoting = as_loaded ? style->quoting : SP__QUOTES_NEEDED;
 	o->trailing_separator = as_loaded && style->trailing_separator;
 	o->cr = as_loaded && style->cr;
-	o->fits_line = o->format != SP_REC_LINE || style->format == SP_REC_LINE;
+	o->fits_line = o->format != SP_REC_LINE || o->json ||
+		       (style->format == SP_REC_LINE && !style->json);
 	o->fixed_bytes = 3; /* a carriage return, a newline, a separator */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sp__value_type *t = &schema->columns[columns[i]].type;
@@ -41,12 +97,14 @@ int sp__output_open(struct sp__table_output *o, const struct sp__schema *schema,
 					"column %s has texts, which have no fixed length",
 					schema->columns[columns[i]].name);
 	}
-	return 0;
+	return o->json ? open_names(o, err) : 0;
 }
 
 void sp__output_close(struct sp__table_output *o)
 {
 	free(o->columns);
+	free(o->name_ends);
+	sp__bytes_release(&o->names, NULL);
 	*o = (struct sp__table_output){ 0 };
 }
 
@@ -116,6 +174,35 @@ static char *put_value(const struct sp__table_output *o, char *p, uint32_t colum
 	return p + sp__value_write(t, at, p);
 }
 
+/*
+ * Prints a value as one of JSON: a number as it is, a text in quotes, and so are nan, inf, dates
+ * and times.  NULL: it is a text that JSON cannot have.
+ */
+static char *put_json(const struct sp__table_output *o, char *p, uint32_t column,
+		      const struct sp__vector *v, uint32_t i)
+{
+	const struct sp__column *c = &o->schema->columns[column];
+	const uint8_t *at = sp__vector_at(v, i);
+	const bool is_text = sp__type_is_text(&c->type);
+	char value[SP__VALUE_SPACE];
+	struct sp__slice s = { NULL, 0 };
+	bool bare;
+
+	if (is_text) {
+		s = sp__column_text(c, v, i);
+	} else if (!sp__value_null(&c->type, at)) {
+		s.p = value;
+		s.n = sp__value_write(&c->type, at, value);
+	}
+	bare = !s.p || (is_text ? c->json : sp__json_is_number(s.p, s.n));
+	if (!s.p)
+		s = (struct sp__slice){ "null", 4 };
+	if (!bare)
+		return sp__json_put_text(p, s.p, s.n);
+	memcpy(p, s.p, s.n);
+	return p + s.n;
+}
+
 static char *end_record(const struct sp__table_output *o, char *p)
 {
 	if (o->format == SP_REC_FIXED)
@@ -174,17 +261,56 @@ static int check_line(const struct sp__table_output *o, const struct sp__rows *r
 /* Returns the maximum bytes of a record. */
 static size_t max_bytes(const struct sp__table_output *o, const struct sp__rows *rows, uint32_t i)
 {
-	size_t bytes = o->fixed_bytes;
+	const size_t each = o->json ? SP__JSON_TEXT(1) - SP__JSON_TEXT(0) : 2;
+	size_t bytes = o->fixed_bytes + o->names.bytes;
 
 	for (uint32_t k = 0; k < o->n; k++) {
 		const struct sp__value_type *t = &o->schema->columns[o->columns[k]].type;
 
 		if (sp__type_is_text(t))
-			bytes += 2 * sp__column_text(&o->schema->columns[o->columns[k]],
-						     &rows->vectors[o->columns[k]], i)
-					     .n;
+			bytes += each * sp__column_text(&o->schema->columns[o->columns[k]],
+							&rows->vectors[o->columns[k]], i)
+						.n;
 	}
 	return bytes;
+}
+
+/* Prints a record as an object.  Returns the end of the output; NULL: err has the reason. */
+static char *put_object(const struct sp__table_output *o, char *p, const struct sp__rows *rows,
+			uint32_t i, struct sp_errinfo *err)
+{
+	for (uint32_t k = 0; k < o->n; k++) {
+		const uint32_t column = o->columns[k];
+		const size_t begin = k ? o->name_ends[k - 1] : 0, n = o->name_ends[k] - begin;
+
+		memcpy(p, o->names.data + begin, n);
+		p = put_json(o, p + n, column, &rows->vectors[column], i);
+		if (p)
+			continue;
+		(void)sp__errf(err, SP_EUNSUP, "scan", NULL, -1,
+			       "record %" PRIu64 ": column '%.64s' has a text that is not UTF-8, "
+			       "so JSON cannot have it: choose --format=csv",
+			       rows->first + i, o->schema->columns[column].name);
+		return NULL;
+	}
+	*p++ = '}';
+	*p++ = '\n';
+	return p;
+}
+
+/* Prints the values of a record with separators. */
+static char *put_fields(const struct sp__table_output *o, char *p, const struct sp__rows *rows,
+			uint32_t i)
+{
+	for (uint32_t k = 0; k < o->n; k++) {
+		p = put_value(o, p, o->columns[k], &rows->vectors[o->columns[k]], i);
+		if (o->format != SP_REC_FIXED)
+			*p++ = o->separator;
+	}
+	p = end_record(o, p);
+	if (rows->first + i == o->unterminated)
+		p -= 1 + o->cr;
+	return p;
 }
 
 int sp__output_rows(const struct sp__table_output *o, const struct sp__rows *rows,
@@ -202,14 +328,9 @@ int sp__output_rows(const struct sp__table_output *o, const struct sp__rows *row
 		if (need > b->capacity && sp__bytes_reserve(b, need, budget))
 			return -ENOMEM;
 		p = b->data + b->bytes;
-		for (uint32_t k = 0; k < o->n; k++) {
-			p = put_value(o, p, o->columns[k], &rows->vectors[o->columns[k]], i);
-			if (o->format != SP_REC_FIXED)
-				*p++ = o->separator;
-		}
-		p = end_record(o, p);
-		if (rows->first + i == o->unterminated)
-			p -= 1 + o->cr;
+		p = o->json ? put_object(o, p, rows, i, err) : put_fields(o, p, rows, i);
+		if (!p)
+			return SP_EUNSUP;
 		b->bytes = (size_t)(p - b->data);
 	}
 	return 0;

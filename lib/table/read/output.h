@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints records: as lines with separators, as CSV, or as records of fixed length.
+ * Prints records: as lines with separators, as CSV, as lines of JSON, or as records of fixed
+ * length.
  *
  * Thread rule: immutable once opened; any number of threads print with it.
  */
@@ -13,6 +14,9 @@
 struct sp__table_output {
 	const struct sp__schema *schema;
 	enum sp_recfmt_kind format;
+	bool json;		/* SP_REC_LINE: an object for each record */
+	struct sp__bytes names; /* with json: the names of the columns, as members begin, */
+	size_t *name_ends;	/* and where each ends */
 	char separator;
 	const char *null_text;
 	size_t null_bytes;
@@ -28,7 +32,7 @@ struct sp__table_output {
 /*
  * Opens an output of columns, whose numbers it takes over.  format: SP_TABLE_AS_LOADED for that of
  * the schema.  Returns 0; or SP_EUNSUP if a column of text or of a dictionary cannot be printed
- * with a fixed length.
+ * with a fixed length, or a name as JSON; or -ENOMEM.
  */
 SP_MUST_CHECK int sp__output_open(struct sp__table_output *o, const struct sp__schema *schema,
 				  enum sp_table_format format, uint32_t *columns, uint32_t n,
@@ -41,7 +45,7 @@ SP_MUST_CHECK int sp__output_header(const struct sp__table_output *o, struct sp_
 				    struct sp__budget *budget);
 /*
  * selected: offsets of n records in rows; NULL: the first n.  Returns 0; -ENOMEM; or SP_EUNSUP if a
- * text cannot be in a line, which err says.
+ * text cannot be in a line or in JSON, which err says.
  */
 SP_MUST_CHECK int sp__output_rows(const struct sp__table_output *o, const struct sp__rows *rows,
 				  const uint32_t *selected, uint32_t n, struct sp__bytes *b,
