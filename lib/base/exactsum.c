@@ -48,38 +48,57 @@ void sp__exactsum_merge(struct sp__exactsum *s, const struct sp__exactsum *more)
 	s->pending = 1;
 }
 
-static bool bit(const struct sp__exactsum *s, int i)
-{
-	return s->limbs[i / 32] >> i % 32 & 1;
-}
-
 /* Divides the magnitude of a sum after a carry.  Returns true if there is a remainder. */
 static bool divide(struct sp__exactsum *s, uint64_t n)
 {
-	wide rest = 0;
+	const bool small = n <= UINT32_MAX; /* then a remainder and a limb have 64 bits */
+	uint64_t rest = 0;
 
+	if (n == 1)
+		return false;
 	for (unsigned k = SP__EXACTSUM_LIMBS; k--;) {
-		rest = rest << 32 | (uint64_t)s->limbs[k];
-		s->limbs[k] = (int64_t)(rest / n);
-		rest %= n;
+		const wide part = (wide)rest << 32 | (uint64_t)s->limbs[k];
+
+		if (!part)
+			continue;
+		s->limbs[k] = (int64_t)(small ? (uint64_t)part / n : (uint64_t)(part / n));
+		rest = small ? (uint64_t)part % n : (uint64_t)(part % n);
 	}
 	return rest != 0;
+}
+
+/* The number of the highest bit of a magnitude that is 1, or 0. */
+static int highest_bit(const struct sp__exactsum *s)
+{
+	int k = LAST;
+
+	while (k && !s->limbs[k])
+		k--;
+	return s->limbs[k] ? 32 * k + 63 - __builtin_clzll((uint64_t)s->limbs[k]) : 0;
+}
+
+/* True if a magnitude has a 1 below bit end. */
+static bool bits_below(const struct sp__exactsum *s, int end)
+{
+	for (int k = 0; k < end / 32; k++)
+		if (s->limbs[k])
+			return true;
+	return s->limbs[end / 32] & ((INT64_C(1) << end % 32) - 1);
 }
 
 /* Rounds a magnitude; more: it is larger than the limbs say. */
 static double round_limbs(const struct sp__exactsum *s, bool more)
 {
-	int high = 32 * SP__EXACTSUM_LIMBS - 1, low;
-	uint64_t m = 0;
+	const int high = highest_bit(s);
+	const int low = high - 52 > 1 ? high - 52 : 1; /* bit 1 is the smallest f64 */
+	wide bits = 0; /* of the three limbs, or fewer, from low to high */
+	uint64_t m;
 
-	while (high && !bit(s, high))
-		high--;
-	low = high - 52 > 1 ? high - 52 : 1; /* bit 1 is the smallest f64 */
-	for (int i = high; i >= low; i--)
-		m = m << 1 | bit(s, i);
-	for (int i = 0; i < low - 1 && !more; i++)
-		more = bit(s, i);
-	if (bit(s, low - 1) && (more || m & 1))
+	for (int k = high / 32; k >= low / 32; k--)
+		bits = bits << 32 | (uint64_t)s->limbs[k];
+	m = (uint64_t)(bits >> low % 32);
+	if (s->limbs[(low - 1) / 32] >> (low - 1) % 32 & 1 &&
+	    (more || m & 1 || bits_below(s, low - 1)))
 		m++;
 	return ldexp((double)m, low + UNIT);
 }

@@ -225,6 +225,29 @@ static void orders(void)
 	ok(same(sp__exactsum_divide(&both, 1), 0x1p-1074), "numbers cancel each other exactly");
 }
 
+/* Halfway between two numbers, and a power of 2 above it, at each place of the sum. */
+static void ties(void)
+{
+	unsigned wrong = 0;
+
+	for (int top = 1022; top >= -1020; top--) {
+		struct sp__exactsum s = { 0 };
+		const double x = ldexp(1, top), next = ldexp(1 + 0x1p-52, top);
+
+		sp__exactsum_add(&s, x);
+		wrong += !same(sp__exactsum_divide(&s, 1), x);
+		sp__exactsum_add(&s, ldexp(1, top - 53));
+		wrong += !same(sp__exactsum_divide(&s, 1), x);
+		for (int more = top - 54; more >= -1074; more -= 11) {
+			struct sp__exactsum above = s;
+
+			sp__exactsum_add(&above, ldexp(1, more));
+			wrong += !same(sp__exactsum_divide(&above, 1), next);
+		}
+	}
+	ok(!wrong, "a sum is rounded up from a tie if any smaller number is in it");
+}
+
 static void specials(void)
 {
 	struct sp__exactsum s = { 0 }, large = { 0 };
@@ -250,6 +273,7 @@ int main(void)
 {
 	rational();
 	orders();
+	ties();
 	specials();
 	return done();
 }
