@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# scripts/run-tests: how missing programs count, the order of tests, the list of the slowest, and the limit of
-# processor time.  scripts/room-tests: each room has tests.
+# scripts/run-tests: how missing programs count, the order of tests, the list of the slowest, the limit of
+# processor time, and the start of Python.  scripts/room-tests: each room has tests.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 
@@ -79,6 +79,21 @@ setup()
 	[ "${lines[-1]}" = "1 passed, 3 failed, 0 skipped" ]
 	TESTS='Few.test_good Few.test_killed' run -1 "$top/scripts/run-tests" few.t
 	[ "${lines[-1]}" = "1 passed, 1 failed, 0 skipped" ]
+}
+
+@test "tests start the interpreter behind a python3 that is a script" {
+	needs python3
+	real=$(python3 -c 'import sys; print(sys.executable)')
+	mkdir bin
+	printf '#!/bin/sh\necho >>"%s/starts"\nexec "%s" "$@"\n' "$PWD" "$real" >bin/python3
+	printf '#!/usr/bin/env bash\n[ "$(python3 -c "import sys; print(sys.executable)")" = "%s" ] && python3 -c "" && echo ok\necho 1..1\n' \
+		"$real" >two.t
+	chmod +x bin/python3 two.t
+	unset SP_TEST_PYTHON
+	PATH=$PWD/bin:$PATH run -0 "$top/scripts/run-tests" two.t
+	[ "$(wc -l <starts)" -eq 1 ]
+	SP_TEST_PYTHON=none PATH=$PWD/bin:$PATH run -0 "$top/scripts/run-tests" two.t
+	[ "$(wc -l <starts)" -eq 3 ]
 }
 
 @test "in the strict mode every skip fails" {
