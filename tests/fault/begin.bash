@@ -36,4 +36,33 @@ command_not_found_handle()
 	kill $$
 }
 
+# Thousands of runs are judged, so these start no process.
+#
+# holds FOLDER [NAME]: the folder has only a file of this name, or none.
+holds()
+{
+	local file found=''
+
+	for file in "$1"/* "$1"/.[!.]*; do
+		[ ! -e "$file" ] && [ ! -L "$file" ] || found+=${file##*/}
+	done
+	[ "$found" = "${2:-}" ]
+}
+
+# messages PROGRAM: sets messages to how many lines of err begin with its name, and lines to how many there are.
+messages()
+{
+	local line
+
+	messages=0 lines=0
+	while IFS= read -r line || [ -n "$line" ]; do
+		lines=$((lines + 1))
+		[[ $line != "$1: "?* ]] || messages=$((messages + 1))
+	done <err
+}
+
+# counts CALLS COMMAND..., fails NUMBER CALLS COMMAND...: the command with the shim, which counts the calls or lets one fail.
+counts() { FAILCALL_COUNT=$work/count FAILCALL_CALLS=$1 FAILCALL_FD_MIN=3 LD_PRELOAD=$shim "${@:2}"; }
+fails() { FAILCALL_AT=$1 FAILCALL_CALLS=$2 FAILCALL_FD_MIN=3 LD_PRELOAD=$shim "${@:3}"; }
+
 needs_shim() { [ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }; }

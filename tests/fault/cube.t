@@ -168,7 +168,8 @@ once()
 	case $status in
 	0) bad=$("judge_$1" 2>&1) ;;
 	2)
-		[ "$(grep -c '^mmap-cube: .' err)" = 1 ] || bad="$(wc -l <err) messages "
+		messages mmap-cube
+		[ "$messages" = 1 ] || bad="$lines messages "
 		bad+=$("broken_$1" 2>&1)
 		;;
 	137)
@@ -177,7 +178,7 @@ once()
 		;;
 	*) bad="status $status" ;;
 	esac
-	[ -z "$(ls -A tmp)" ] || bad+=" left in -T"
+	holds tmp || bad+=" left in -T"
 	[ -z "$bad" ] || printf '%s: %s\n' "$bad" "$(head -c 300 err)"
 }
 

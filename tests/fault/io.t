@@ -103,11 +103,11 @@ calls()
 	shift
 	for call in ${which:-open read write pread pwrite close rename ftruncate fallocate}; do
 		rm -f count
-		wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
+		wrap=(counts "$call")
 		run "$@"
 		n=$(tail -n 1 count 2>/dev/null || echo 0)
 		for i in $(steps "${n:-0}" $((full ? 6 : ${near:-1}))); do
-			wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
+			wrap=(fails "$i" "$call")
 			run "$@"
 			runs=$((runs + 1)) reported=$((reported + (status == 2)))
 			what=$(judge "${wanted:-want}")

@@ -26,14 +26,17 @@ judge()
 {
 	case $status in
 	0) [ "$1" = build ] || cmp -s "want.$1" out || echo 'status 0 and a wrong result' ;;
-	2) [ "$(grep -c '^xindex: .' err)" = 1 ] || echo "not one message" ;;
+	2)
+		messages xindex
+		[ "$messages" = 1 ] || echo "not one message"
+		;;
 	*) echo "status $status" ;;
 	esac
 	if [ "$1" = build ]; then
 		cmp -s i good || echo 'the index is neither old nor new'
 		[ "$(find . -name 'i?*')" = '' ] || echo 'a file was left next to it'
 	fi
-	[ -z "$(ls -A tmp)" ] || echo 'left in -T'
+	holds tmp || echo 'left in -T'
 }
 
 # once COMMAND ARGUMENT...: says what is wrong.

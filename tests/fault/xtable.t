@@ -88,7 +88,8 @@ once()
 	case $status in
 	0) records_of $file | cmp -s - "after.$1" || bad='status 0 and wrong records' ;;
 	2)
-		[ "$(grep -c '^xtable: .' err)" = 1 ] || bad="$(wc -l <err) messages "
+		messages xtable
+		[ "$messages" = 1 ] || bad="$lines messages "
 		bad+=$(whole "$1")
 		[ "$1" != convert ] || [ -e u ] || [ ! -e uvol ] || bad+=' a volume is left'
 		;;
