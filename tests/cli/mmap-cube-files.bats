@@ -320,3 +320,13 @@ mmap-cube: in.csv: 3 blank lines skipped" ]
 	run -0 bash -c "printf '1,2,3\n' | '$cube' load p - --format=csv"
 	[ -z "$output" ]
 }
+
+@test "a query of a few points takes the memory of their cells, not 16 MiB" {
+	[ -z "${SP_TEST_VARIANT:-}" ] || skip "a sanitizer needs memory of its own"
+	printf '1,2,3\n4,5,6\n' >in.csv
+	"$cube" create c --points --dims 64x64 --dtype f32 --mapping naive
+	"$cube" load c in.csv
+	"$cube" range c --discard --stats=r.json
+	[ "$(value peak_bytes)" -lt 12000000 ]
+	[ "$(value read_requests)" -eq 1 ]
+}

@@ -187,6 +187,23 @@ unsigned sp__transfer_depth(const struct sp__cubefile *file)
 	return file->opts.depth ? file->opts.depth : file->env.device ? 1 : DEPTH;
 }
 
+/*
+ * Returns the size of the longest request.  A reader makes none longer than the longest volume: the
+ * memory of all requests would be touched when the queue is opened.
+ */
+static uint64_t request_bytes(const struct sp__cubefile *file)
+{
+	const uint64_t max =
+		file->opts.request_bytes ? file->opts.request_bytes : SP__TRANSFER_BYTES;
+	uint64_t bytes = 0;
+
+	for (unsigned v = 0; v < file->cells.n; v++)
+		bytes = sp__max(bytes, file->cells.volumes[v].volume->size_bytes);
+	if (file->cells.write || !bytes)
+		return max;
+	return sp__min(max, bytes + file->cell_bytes - 1); /* whole cells are rounded down */
+}
+
 int sp__transfer_open_share(struct sp__transfer *t, unsigned share, struct sp__cubefile *file,
 			    struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
@@ -197,7 +214,7 @@ int sp__transfer_open_share(struct sp__transfer *t, unsigned share, struct sp__c
 		.depth = sp__transfer_depth(file) / share,
 		.block_bytes = h->block_bytes,
 		.cell_blocks = h->cell_blocks,
-		.request_bytes = o->request_bytes ? o->request_bytes : SP__TRANSFER_BYTES,
+		.request_bytes = request_bytes(file),
 		.limit_bytes = sp__transfer_memory(file) / share,
 		.queue = { .engine = o->run.engine,
 			   .trace = file->env.trace,
