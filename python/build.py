@@ -104,10 +104,13 @@ def licences(tree: Path) -> dict[str, str]:
     if not shutil.which("dpkg"):
         print("build.py: the wheel lacks licences of other libraries in it", file=sys.stderr)
         return found
-    for path in sorted((tree / NAME / "lib").iterdir()):
-        package = subprocess.run(
-            ["dpkg", "-S", f"*/{path.name}*"], capture_output=True, text=True
-        ).stdout.split(":")[0]
+    names = sorted(path.name for path in (tree / NAME / "lib").iterdir())
+    # Each call reads the lists of all packages.
+    owners = subprocess.run(
+        ["dpkg", "-S", *(f"*/{name}*" for name in names)], capture_output=True, text=True
+    ).stdout.splitlines()
+    for name in names:
+        package = next((o.split(":")[0] for o in owners if f"/{name}" in o), "")
         text = Path("/usr/share/doc") / package / "copyright"
         if package and text.is_file():
             found[f"licenses/{package}"] = text.read_text(errors="replace")
