@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
+# file_tags=slow
 #
 # The Python package: its unit tests, and its wheel, packed and installed as pip would.
 . "$(dirname "$0")/../../scripts/tap.bash"
