@@ -10,7 +10,9 @@ setup() { begin_test tmp; }
 # SP_TEST_FULL=1: each way with several numbers of threads.
 some_threads=3 few_threads=3 memories='64K 3M 1G' rows=60000 few_memories=
 [ -z "${SP_TEST_FULL:-}" ] || { some_threads='1 2 8' few_threads='1 3' rows=200000; }
-[ -z "${SP_TEST_VARIANT:-}" ] || memories='64K 3M' few_memories=64K
+# The records of most inputs are more than three times the memory, or less than half of it.
+records=60000 late=50021
+[ -z "${SP_TEST_VARIANT:-}" ] || { memories='64K 1M' few_memories=64K records=20000 late=16673; }
 
 # repeats RECORDS GROUPS
 repeats()
@@ -46,14 +48,14 @@ keeps()
 refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 
 @test "lines in the order of their first occurrences" {
-	repeats 60000 20000 >in
+	repeats $records $((records / 3)) >in
 	awk '!seen[$0]++' in >want
 	keeps
 	# repeated late, and all different
-	seq 60000 | awk '{ print $1 * 7919 % 50021 }' >in
+	seq $records | awk -v m=$late '{ print $1 * 7919 % m }' >in
 	awk '!seen[$0]++' in >want
 	keeps
-	seq 60000 | awk '{ print $1 * 7919 % 100003 }' >in
+	seq $records | awk '{ print $1 * 7919 % 100003 }' >in
 	cp in want
 	keeps
 	: >in
@@ -62,7 +64,7 @@ refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 }
 
 @test "keys, as sorting by key and then by line number keeps them" {
-	repeats 60000 20000 >in
+	repeats $records $((records / 3)) >in
 	awk '!seen[$7]++' in >want
 	keeps -k7,7
 	awk '!seen[substr($0, 3, 3) + 0]++' in >want
@@ -82,7 +84,7 @@ refused() { fails_with "xsort: $1" "$xsort" "${@:2}"; } # MESSAGE OPTION...
 }
 
 @test "every kind of record" {
-	repeats 60000 20000 | head -n 40000 >lines
+	repeats $records $((records / 3)) | head -n 40000 >lines
 	tr '\n' '\0' <lines >in
 	awk 'BEGIN { RS = ORS = "\0" } !seen[$0]++' in >want
 	keeps -z
