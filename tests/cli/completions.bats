@@ -95,16 +95,20 @@ completes() # KEYS WORDS
 	completes 'xsort --csv --header semi.csv -k nota\t' '<--csv><--header><semi.csv><-k><nota>'
 }
 
+# lacks FILE PATTERN: prints the names in "options" that no match of the pattern in the file has.
+lacks()
+{
+	comm -23 options <(grep -oE -- "$2" "$1" | sed -E 's/^.*(--|-l )([a-z0-9_-]+) ?$/\2/' | sort -u)
+}
+
 @test "every option of every tool is completed by every shell" {
 	for tool in "$bin"/*; do
 		name=${tool##*/}
-		"$tool" --help | grep -oE '^ {1,10}(-[^ ], )?--[a-z0-9_-]+' | grep -oE -- '--[a-z0-9_-]+$' | sort -u >options
+		"$tool" --help | grep -oE '^ {1,10}(-[^ ], )?--[a-z0-9_-]+' | sed 's/.*--//' | sort -u >options
 		[ "$(wc -l <options)" -ge 3 ]
-		while read -r option; do
-			grep -qE -- "[ ']$option\b" "$made/bash/$name"
-			grep -qF -- "'*$option" "$made/zsh/_$name"
-			grep -qE -- "-l ${option#--} " "$made/fish/$name.fish"
-		done <options
+		[ -z "$(lacks "$made/bash/$name" "[ ']--[a-z0-9_-]+")" ]
+		[ -z "$(lacks "$made/zsh/_$name" "'\*--[a-z0-9_-]+")" ]
+		[ -z "$(lacks "$made/fish/$name.fish" '-l [a-z0-9_-]+ ')" ]
 	done
 }
 
