@@ -11,6 +11,16 @@ load keys
 	diff "$BATS_TEST_DIRNAME/../golden/report.keys" "$build/schemas/keys"
 }
 
+@test "all schemas are valid, and one that is not is found" {
+	needs jq
+	fits_schema
+	cp -r "$build/schemas" .
+	jq '.properties.tool.type = "word"' schemas/spindle.sort-1.json >bad
+	mv bad schemas/spindle.sort-1.json
+	SP_BUILD=$PWD run -1 fits_schema
+	[[ ${#lines[@]} = 1 && $output == "spindle.sort-1.json: $.properties.tool.type: "* ]]
+}
+
 report()
 {
 	echo "W v 0 4096 0 1 2 4096" >t
