@@ -59,7 +59,9 @@ compare()
 @test "the plan in words; nothing is written" {
 	seq 300000 | awk '{ print ($1 * 7919) % 300007, $1 }' >in
 	"$xgroup" -S 2M -k 1 --explain -o out in 2>plan >printed
-	[ ! -e out ] && [ ! -s printed ] && [ -z "$(ls tmp)" ]
+	[ ! -e out ]
+	[ ! -s printed ]
+	[ -z "$(ls tmp)" ]
 	grep -q '^  The input in, .* MiB, has about [0-9]* records\.$' plan
 	grep -q 'temporary files\.$' plan
 	grep -q '^  Temporary space: about .* MiB needed; .* free\.  More memory (-S) reduces that\.$' plan
