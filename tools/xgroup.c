@@ -46,11 +46,13 @@ static void finish_output(const struct settings *set)
 		die_sys(errno, "write error");
 }
 
-static void tell(const struct sp_group_stats *stats)
+static void tell(const struct settings *set, const struct sp_group_stats *stats)
 {
 	if (stats->skipped)
-		msg("%" PRIu64 " record%s left out: a value is not a number or a date",
-		    stats->skipped, stats->skipped == 1 ? "" : "s");
+		msg("%" PRIu64 " record%s left out: %s", stats->skipped,
+		    stats->skipped == 1 ? "" : "s",
+		    set->opts.format.json ? "not JSON, or a value is not a number or a date"
+					  : "a value is not a number or a date");
 	say_no_effects(&stats->run.no_effects);
 }
 
@@ -120,7 +122,7 @@ static int run(struct settings *set)
 	if (rc < 0)
 		failure(set, rc, &err);
 	finish_output(set);
-	tell(&stats);
+	tell(set, &stats);
 	if (set->common.stats || set->common.stats_text)
 		statsfile_tell(&file, sp_report_group(&stats),
 			       STATSFILE_SUMMARY | set->common.details);

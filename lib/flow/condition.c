@@ -27,6 +27,27 @@ static int no_memory(struct sp_errinfo *err)
 	return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 }
 
+/* Adds the path of a member of JSON. */
+static int find_path(const struct sp__column_names *in, const char *name, size_t bytes,
+		     size_t *field, struct sp_errinfo *err)
+{
+	const char *rest;
+	char *path;
+	int rc;
+
+	if (!bytes || *name != '.')
+		return sp__invalid(err, NULL,
+				   "'%.*s': a member of JSON is named by its path, such as "
+				   ".user.id",
+				   (int)sp__min(bytes, SHOWN), name);
+	path = strndup(name, bytes);
+	if (!path)
+		return no_memory(err);
+	rc = sp__json_paths_add(in->paths, path, "", field, &rest, err);
+	free(path);
+	return rc;
+}
+
 int sp__column_names_find(const struct sp__column_names *in, const char *name, size_t bytes,
 			  size_t *field, struct sp_errinfo *err)
 {
@@ -35,6 +56,8 @@ int sp__column_names_find(const struct sp__column_names *in, const char *name, s
 	size_t found = 0;
 
 	*field = SIZE_MAX;
+	if (in->paths)
+		return find_path(in, name, bytes, field, err);
 	for (size_t i = 0; i < in->n; i++) {
 		const char *own = in->names[i];
 
@@ -57,42 +80,20 @@ int sp__column_names_find(const struct sp__column_names *in, const char *name, s
 			   nearest.name ? nearest.name : "", nearest.name ? "'" : "");
 }
 
-/* Adds the path of a member of JSON. */
-static int find_path(struct sp__condition *w, const char *name, size_t bytes, uint32_t *column)
-{
-	size_t number = 0;
-	const char *rest;
-	char *path;
-	int rc;
-
-	if (!name || *name != '.')
-		return sp__invalid(w->err, NULL,
-				   "'%.*s': a member of JSON is named by its path, such as "
-				   ".user.id",
-				   (int)sp__min(name ? bytes : 2, SHOWN), name ? name : "$1");
-	path = strndup(name, bytes);
-	if (!path)
-		return no_memory(w->err);
-	rc = sp__json_paths_add(w->paths, path, "", &number, &rest, w->err);
-	free(path);
-	*column = (uint32_t)number;
-	w->ncolumns = (uint32_t)sp__json_paths_count(w->paths);
-	return rc;
-}
-
 /* Is a function of sp__expr_names. */
 static int find(void *arg, const char *name, size_t bytes, uint64_t number, uint32_t *column)
 {
 	struct sp__condition *w = arg;
 	size_t field = (size_t)number - 1;
-	int rc;
-
-	if (w->paths)
-		return find_path(w, name, bytes, column);
-	rc = name ? sp__column_names_find(&w->opts.names, name, bytes, &field, w->err) : 0;
+	int rc = name ? sp__column_names_find(&w->opts.names, name, bytes, &field, w->err) : 0;
 
 	if (rc)
 		return rc;
+	if (!name && w->paths)
+		return sp__invalid(
+			w->err, NULL,
+			"a member of JSON is named by its path, such as .user.id, not by "
+			"a number");
 	if (!name && (number > SIZE_MAX / 2 || (w->opts.names.n && number > w->opts.names.n)))
 		return sp__invalid(w->err, NULL, "there is no column $%llu%s",
 				   (unsigned long long)number,
@@ -134,6 +135,7 @@ int sp__condition_new(struct sp__condition **where, const char *text,
 	w->err = err;
 	sp__cut_init(&w->cut, csv || opts->separator >= 0 ? &byte : NULL, 1, csv);
 	rc = opts->format.json && sp__json_paths_new(&w->paths) ? no_memory(err) : 0;
+	w->opts.names.paths = w->paths;
 	if (!rc)
 		rc = parse(w, text);
 	w->err = NULL;
@@ -161,7 +163,7 @@ static int begin(struct sp__filtering *c, const struct sp__condition *w)
 	if (c->scratch)
 		return 0;
 	c->columns = calloc(w->ncolumns + 1, sizeof(*c->columns));
-	c->values = calloc(w->ncolumns + 1, sizeof(*c->values));
+	c->values = calloc(w->paths ? sp__json_paths_count(w->paths) + 1 : 1, sizeof(*c->values));
 	c->scratch = sp__expr_scratch_new(w->expr);
 	return c->columns && c->values && c->scratch ? 0 : -ENOMEM;
 }
@@ -193,10 +195,10 @@ static int set_members(struct sp__filtering *c, const struct sp__condition *w, c
 		struct sp__slice *s = &c->columns[i];
 		char *to = c->unquoted.data + c->unquoted.bytes;
 
-		s->p = sp__json_slice(&c->values[i], &s->n, &decode);
+		s->p = sp__json_slice(&c->values[w->columns[i]], &s->n, &decode);
 		if (!decode)
 			continue;
-		s->n = sp__json_text(&c->values[i], to, s->n);
+		s->n = sp__json_text(&c->values[w->columns[i]], to, s->n);
 		s->p = to;
 		c->unquoted.bytes += s->n;
 	}

@@ -15,11 +15,12 @@ struct sp__column_names {
 	char *const *names;
 	size_t n;
 	bool unknown; /* the input is empty: every name is a column that no record has */
+	struct sp__json_paths *paths; /* records are JSON: names are paths, which are added */
 };
 
 /*
- * Finds a name.  *field: its number from 0; SIZE_MAX if it is unknown.  Returns 0, or -EINVAL with
- * the reason.
+ * Finds a name.  *field: its number from 0, of a path its number in the set; SIZE_MAX if it is
+ * unknown.  Returns 0, -EINVAL with the reason, or -ENOMEM.
  */
 SP_MUST_CHECK int sp__column_names_find(const struct sp__column_names *in, const char *name,
 					size_t bytes, size_t *field, struct sp_errinfo *err);

@@ -98,7 +98,8 @@ static int put_member(struct sp__group_results *r, uint32_t number, const char *
 {
 	const char *name = sp__group_result_name(r, number);
 	const size_t name_bytes = strlen(name);
-	char *to = grow(r, SP__JSON_TEXT(name_bytes) + SP__JSON_TEXT(n) + sizeof("{: null}"));
+	const size_t value = r->value.p ? r->value.n : SP__JSON_TEXT(n);
+	char *to = grow(r, SP__JSON_TEXT(name_bytes) + value + sizeof("{: null}"));
 
 	if (!to)
 		return no_memory(r);
@@ -107,7 +108,10 @@ static int put_member(struct sp__group_results *r, uint32_t number, const char *
 	if (!to)
 		return not_utf8(r, "the name", name, name_bytes);
 	*to++ = ':';
-	if (!n) {
+	if (r->value.p) {
+		memcpy(to, r->value.p, r->value.n);
+		to += r->value.n;
+	} else if (!n) {
 		memcpy(to, "null", 4);
 		to += 4;
 	} else if (is_number && sp__json_is_number(p, n)) {

@@ -102,6 +102,11 @@ static int find(void *arg, const char *name, size_t bytes, uint64_t number, uint
 		memcpy(p->word, name, bytes);
 		p->word[bytes] = '\0';
 		rc = sp__column_names_find(p->names, p->word, bytes, &field, p->err);
+	} else if (p->names->paths) {
+		return sp__invalid(
+			p->err, NULL,
+			"a member of JSON is named by its path, such as .user.id, not by "
+			"a number");
 	} else if (number > SIZE_MAX / 2 || (p->names->n && number > p->names->n)) {
 		return sp__invalid(p->err, NULL, "there is no column $%llu%s",
 				   (unsigned long long)number, p->names->n ? " in the header" : "");
@@ -222,6 +227,8 @@ static bool is_expression(const struct sp__group_parser *p, const char *ends)
 	const char *at = p->p;
 	size_t n;
 
+	if (p->names->paths)
+		return true;
 	if (*at == '"') {
 		at += sp__unquote(at, p->word, &n);
 		at += strspn(at, " \t\n");
@@ -242,6 +249,11 @@ static bool is_expression(const struct sp__group_parser *p, const char *ends)
 
 int sp__group_take_operand(struct sp__group_parser *p, const char *ends, uint32_t *column)
 {
+	if (p->names->paths && isdigit((unsigned char)*p->p))
+		return sp__invalid(
+			p->err, p->p,
+			"a member of JSON is named by its path, such as .user.id, not by "
+			"a number,");
 	if (is_expression(p, ends)) {
 		const size_t numbers = strspn(p->p, "0123456789+-*/%|. \t\n");
 
@@ -254,6 +266,11 @@ int sp__group_take_operand(struct sp__group_parser *p, const char *ends, uint32_
 		return take_derived(p, ends, column);
 	}
 	return take_plain(p, ends, column);
+}
+
+bool sp__group_is_plain(uint32_t column)
+{
+	return !(column & DERIVED);
 }
 
 bool sp__group_is_truth(const struct sp__group_spec *s, uint32_t column)
@@ -270,6 +287,22 @@ bool sp__group_is_number(const struct sp__group_spec *s, uint32_t column)
 static uint32_t renumbered(const struct sp__group_spec *s, const uint32_t *to, uint32_t column)
 {
 	return column & DERIVED ? s->ncolumns + (column & ~DERIVED) : to[column];
+}
+
+/* Gives keys that are values of JSON columns of their own, which have them as they are written. */
+static int add_members(struct sp__group_parser *p, struct sp__group_key *keys, uint32_t n)
+{
+	struct sp__group_spec *s = p->s;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!keys[i].member)
+			continue;
+		if (!SP__ARRAY_GROW_BY_ONE(s->members, s->nmembers))
+			return sp__group_no_memory(p);
+		s->members[s->nmembers] = s->columns[keys[i].column];
+		keys[i].column = s->ncolumns + s->nderived + s->nmembers++;
+	}
+	return 0;
 }
 
 int sp__group_sort_columns(struct sp__group_parser *p)
@@ -302,5 +335,5 @@ int sp__group_sort_columns(struct sp__group_parser *p)
 		return free(sorted), sp__group_no_memory(p);
 	free(s->columns);
 	s->columns = sorted;
-	return 0;
+	return add_members(p, s->keys, s->nkeys) ? -ENOMEM : add_members(p, s->by, s->nby);
 }

@@ -13,7 +13,8 @@ struct sp__group_parser {
 	struct sp__group_spec *s;
 	const struct sp__column_names *names;
 	const char *p;
-	char *word; /* memory for a name or an expression */
+	char *word;	    /* memory for a name or an expression */
+	bool names_columns; /* the key whose values become names of columns */
 	struct sp_errinfo *err;
 };
 
@@ -30,6 +31,8 @@ SP_MUST_CHECK int sp__group_take_operand(struct sp__group_parser *p, const char 
 SP_MUST_CHECK int sp__group_take_function(struct sp__group_parser *p, struct sp__group_aggregate *a,
 					  unsigned *keep);
 bool sp__group_takes_two(enum sp__group_function f);
+/* True if a column that was taken, before sorting, is not an expression. */
+bool sp__group_is_plain(uint32_t column);
 /* True if a column that was taken, before sorting, is a condition. */
 bool sp__group_is_truth(const struct sp__group_spec *s, uint32_t column);
 /* ... a number. */

@@ -24,7 +24,7 @@ static struct sp__scan_opts scan_options(struct sp__group_job *j)
 	struct sp__scan_opts o = { .format = j->opts->format,
 				   .inputs = j->io->inputs,
 				   .ninputs = j->io->ninputs,
-				   .header_records = j->opts->header,
+				   .header_records = j->opts->header && !j->opts->format.json,
 				   .separator = j->opts->separator,
 				   .remove_blank = j->opts->format.kind == SP_REC_CSV ||
 						   j->opts->separator >= 0,
@@ -56,7 +56,7 @@ static int open_parts(struct sp__group_job *j)
 /* Resolves keys, aggregates and order by the header.  input_empty: there is none. */
 static int resolve(struct sp__group_job *j, const struct sp_batch *header, bool input_empty)
 {
-	struct sp__column_names names = { .unknown = input_empty };
+	struct sp__column_names names = { .unknown = input_empty && !j->opts->format.json };
 	struct sp_batch first = *header;
 	char **list = NULL;
 	const char *order = j->opts->order;
@@ -89,7 +89,10 @@ static int resolve(struct sp__group_job *j, const struct sp_batch *header, bool 
 	}
 	if (rc)
 		return sp__group_job_no_memory(j);
-	rc = sp__group_spec_parse(&j->spec, &words, &names, j->err);
+	if (j->opts->format.json && sp__json_paths_new(&names.paths))
+		rc = sp__group_job_no_memory(j);
+	else
+		rc = sp__group_spec_parse(&j->spec, &words, &names, j->err);
 	free(list);
 	if (!rc)
 		rc = sp__group_order_parse(&j->results.order, order, &j->spec, j->err);
@@ -100,9 +103,9 @@ static int resolve(struct sp__group_job *j, const struct sp_batch *header, bool 
 
 static int open_workers(struct sp__group_job *j)
 {
-	const char byte = j->opts->format.kind == SP_REC_CSV ? j->opts->format.separator
-							     : (char)j->opts->separator;
-	const bool csv = j->opts->format.kind == SP_REC_CSV;
+	/* The rows of JSON lines can be CSV. */
+	const bool json = j->opts->format.json, csv = json || j->opts->format.kind == SP_REC_CSV;
+	const char byte = json ? ',' : csv ? j->opts->format.separator : (char)j->opts->separator;
 	int rc;
 
 	j->input = (struct sp__group_input){ .spec = &j->spec,
@@ -179,6 +182,10 @@ static int bad_value(const struct sp__group_worker *w, const char *input, uint64
 {
 	char where[32] = "";
 
+	if (w->not_json.wanted)
+		return sp__errf(err, SP_EFORMAT, "read", input, -1,
+				"line %llu, byte %zu: not JSON: expected %s",
+				(unsigned long long)line, w->not_json.at + 1, w->not_json.wanted);
 	if (line)
 		snprintf(where, sizeof(where), "line %llu: ", (unsigned long long)line);
 	return sp__errf(err, SP_EFORMAT, "group", input, -1,

@@ -55,6 +55,7 @@ struct sp__group_results {
 	uint32_t at;		 /* the open group; 0: none */
 	struct sp__bytes prefix; /* its key */
 	struct sp__bytes text;	 /* a value without escapes */
+	struct sp__slice value;	 /* the field as JSON, if it is known: p is not NULL */
 	struct sp__bytes row, body, out;
 	struct sp__bytes ordered; /* the value of the row in order.column */
 	struct sp__bytes code;

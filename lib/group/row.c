@@ -12,6 +12,7 @@
 #include "group/running.h"
 #include "group/sketch.h"
 #include "group/total.h"
+#include "rec/jsonread.h"
 
 #define AVG_PLACES 6
 #define SHOWN 40 /* bytes of a text in a message */
@@ -209,6 +210,31 @@ static int put_calculated(struct sp__group_results *r, uint32_t i, size_t n)
 	return put_number(r, i, &x);
 }
 
+/* Appends a key that is a value of JSON as it is written; elsewhere its text is used. */
+static int put_member(struct sp__group_results *r, uint32_t i, const char *p, size_t n)
+{
+	struct sp__json_value v = { p, n, SP__JSON_NUMBER, true };
+	size_t bytes;
+	bool decode;
+	int rc;
+
+	if (*p == '"')
+		v.kind = SP__JSON_TEXT;
+	else if (*p == 'n')
+		v.kind = SP__JSON_NULL;
+	p = sp__json_slice(&v, &bytes, &decode);
+	if (decode) {
+		if (sp__bytes_reserve(&r->text, bytes, NULL))
+			return no_memory(r);
+		bytes = sp__json_text(&v, r->text.data, bytes);
+		p = r->text.data;
+	}
+	r->value = (struct sp__slice){ v.p, v.n };
+	rc = sp__group_field_put(r, i, p, bytes, v.kind != SP__JSON_TEXT);
+	r->value.p = NULL;
+	return rc;
+}
+
 /* Appends a key that is a text; in JSON the text that stands for no value is null. */
 static int put_key_text(struct sp__group_results *r, uint32_t i, const char *p, size_t n)
 {
@@ -216,6 +242,8 @@ static int put_key_text(struct sp__group_results *r, uint32_t i, const char *p, 
 	const struct sp__slice text = { p, n };
 	const bool names_column = r->spec->pivot && i == r->spec->nkeys - 1;
 
+	if (key->member)
+		return put_member(r, i, p, n);
 	if (r->json && !names_column && sp__group_is_null(r->in, key->column, &text))
 		return put_null(r, i);
 	return sp__group_field_put(r, i, p, n, key->number);

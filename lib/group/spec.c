@@ -22,18 +22,21 @@
 static int order_key(struct sp__group_parser *p, struct sp__group_key *key, const char *text)
 {
 	struct sp_key letters = SP_KEY_INIT;
-	struct sp_keyset_opts o = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
-				    .keys = &letters,
-				    .nkeys = 1,
-				    .separator = '\0',
-				    .unique = true,
-				    .bytes = true };
+	struct sp_keyset_opts o = {
+		.format = { .kind = SP_REC_LINE, .eol = '\n', .json = key->member },
+		.keys = &letters,
+		.nkeys = 1,
+		.separator = '\0',
+		.unique = true,
+		.bytes = true
+	};
 	int rc;
 
 	key->by_value = key->number && strspn(p->p, "ngr") == strlen(p->p);
 	key->reverse = key->by_value && strchr(p->p, 'r');
-	if (!*p->p || key->by_value)
+	if (!key->member && (!*p->p || key->by_value))
 		return 0;
+	letters.path = key->member ? "." : NULL;
 	for (; *p->p; p->p++) {
 		key->number |= *p->p == 'n' || *p->p == 'g';
 		if (*p->p == 'R' || !sp_key_letter(&letters, *p->p, SP_KEY_BOTH))
@@ -90,7 +93,8 @@ static int add_key(struct sp__group_parser *p, const char *text, struct sp__grou
 	if (rc)
 		return rc;
 	key->number = sp__group_is_number(p->s, key->column);
-	key->name = strdup(p->word);
+	/* The result names a member without the point before it. */
+	key->name = strdup(p->word + (p->names->paths && p->word[0] == '.'));
 	if (!key->name)
 		return sp__group_no_memory(p);
 	rc = take_name(p, ":", &key->name);
@@ -103,6 +107,9 @@ static int add_key(struct sp__group_parser *p, const char *text, struct sp__grou
 			p->err, p->p,
 			"':' and letters, 'as NAME' or the end of a key is expected instead of");
 	p->p += *p->p == ':';
+	/* Names of files and columns are made of texts. */
+	key->member = p->names->paths && sp__group_is_plain(key->column) && !p->s->split &&
+		      !p->names_columns;
 	return order_key(p, key, text);
 }
 
@@ -374,16 +381,18 @@ int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words 
 	struct sp__group_parser p = { .s = s, .names = names, .err = err };
 	int rc = 0;
 
-	*s = (struct sp__group_spec){ 0 };
+	*s = (struct sp__group_spec){ .paths = names->paths };
 	p.word = malloc(longest(words, names));
 	if (!p.word)
 		return sp__group_no_memory(&p);
-	for (size_t i = 0; !rc && i < words->nkeys; i++)
-		rc = add_key(&p, words->keys[i], &s->keys, &s->nkeys);
-	if (!rc && words->pivot)
-		rc = add_key(&p, words->pivot, &s->keys, &s->nkeys);
 	s->pivot = words->pivot;
 	s->split = words->split;
+	for (size_t i = 0; !rc && i < words->nkeys; i++)
+		rc = add_key(&p, words->keys[i], &s->keys, &s->nkeys);
+	p.names_columns = words->pivot;
+	if (!rc && words->pivot)
+		rc = add_key(&p, words->pivot, &s->keys, &s->nkeys);
+	p.names_columns = false;
 	s->largest = words->split && !words->largest ? UINT64_MAX : words->largest;
 	for (size_t i = 0; !rc && i < words->nby; i++)
 		rc = add_key(&p, words->by[i], &s->by, &s->nby);
@@ -425,8 +434,10 @@ void sp__group_spec_free(struct sp__group_spec *s)
 	for (uint32_t i = 0; i < s->narguments; i++)
 		free(s->arguments[i].bounds);
 	sp__expr_free(s->where);
+	sp__json_paths_free(s->paths);
 	free(s->running);
 	free(s->derived);
+	free(s->members);
 	free(s->arguments);
 	free(s->aggregates);
 	free(s->columns);

@@ -62,6 +62,7 @@ struct sp__group_key {
 	bool number;   /* its values are compared or calculated as numbers */
 	bool by_value; /* a calculated number: equal and ordered by its value, ... */
 	bool reverse;  /* ... descending */
+	bool member;   /* a value of JSON as it is written: equal and ordered as in xsort */
 };
 
 struct sp__group_argument {
@@ -102,19 +103,21 @@ struct sp__group_spec {
 	uint64_t largest;
 	struct sp__group_key *by;
 	uint32_t nby;
-	uint32_t nkeys, narguments, naggregates, ncolumns, nlists, nderived, nrunning;
+	uint32_t nkeys, narguments, naggregates, ncolumns, nlists, nderived, nrunning, nmembers;
 	struct sp__group_key *keys;
 	struct sp__group_argument *arguments;
 	struct sp__group_aggregate *aggregates;
 	size_t *columns; /* field of each column, ascending; SIZE_MAX: no record has it */
 	struct sp__group_derived *derived; /* columns behind these */
+	size_t *members; /* paths of keys that are values as they are written; columns behind these */
 	struct sp__group_running *running; /* columns of the result behind the aggregates */
 	bool pivot;			   /* the values of the last key are columns */
 	bool split;			   /* a file for each group */
-	struct sp__expr *where;		   /* condition of a record; NULL: none */
-	bool grows;			   /* a group has counts, which grow */
-	uint32_t state_bytes;		   /* of a group, a multiple of 16 */
-	uint32_t key_texts;		   /* offset of the texts of keys with an order; 0: none */
+	struct sp__json_paths *paths; /* records are JSON: columns are paths; NULL: they are not */
+	struct sp__expr *where;	      /* condition of a record; NULL: none */
+	bool grows;		      /* a group has counts, which grow */
+	uint32_t state_bytes;	      /* of a group, a multiple of 16 */
+	uint32_t key_texts;	      /* offset of the texts of keys with an order; 0: none */
 	uint32_t position; /* offset of the first position of a group, and 1; 0: not there */
 };
 

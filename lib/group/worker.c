@@ -36,12 +36,13 @@ int sp__group_worker_open(struct sp__group_worker *w, const struct sp__group_inp
 
 	*w = (struct sp__group_worker){ .in = in, .ends.max_ends = ENDS };
 	w->ends.ends = malloc((ENDS + 1 + SP__FIELDENDS_SLACK) * sizeof(*w->ends.ends));
-	w->columns = calloc(s->ncolumns + s->nderived + 1, sizeof(*w->columns));
+	w->columns = calloc(s->ncolumns + s->nderived + s->nmembers + 1, sizeof(*w->columns));
 	w->scratch = calloc(s->nderived + 1, sizeof(struct sp__expr_scratch *));
 	w->values = calloc(s->narguments + 1, sizeof(*w->values));
 	w->second = calloc(s->narguments + 1, sizeof(*w->second));
+	w->found = calloc(s->paths ? sp__json_paths_count(s->paths) + 1 : 1, sizeof(*w->found));
 	/* A key of no parts has an address, too. */
-	if (!w->ends.ends || !w->columns || !w->values || !w->second || !w->scratch ||
+	if (!w->ends.ends || !w->columns || !w->values || !w->second || !w->scratch || !w->found ||
 	    sp__bytes_reserve(&w->key, 1, NULL) || open_scratch(w) || sp__values_open(w))
 		return -ENOMEM;
 	return sp__group_table_open(&w->table, s, table_bytes);
@@ -58,6 +59,7 @@ void sp__group_worker_close(struct sp__group_worker *w)
 	free(w->lists);
 	free(w->values);
 	free(w->second);
+	free(w->found);
 	free(w->fields.at);
 	sp__bytes_release(&w->unquoted, NULL);
 	sp__bytes_release(&w->key, NULL);
@@ -334,6 +336,63 @@ static int add_line(struct sp__group_worker *w, const char *rec, size_t bytes, u
 	return add_record(w, &record, position);
 }
 
+/* Sets keys to values as they are written; a member that is not there is null. */
+static void set_keys(struct sp__group_worker *w)
+{
+	static const struct sp__slice null = { "null", 4 };
+	const struct sp__group_spec *s = w->in->spec;
+
+	for (uint32_t i = 0; i < s->nmembers; i++) {
+		const struct sp__json_value *v = &w->found[s->members[i]];
+
+		w->columns[s->ncolumns + s->nderived + i] =
+			v->kind ? (struct sp__slice){ v->p, v->n } : null;
+	}
+}
+
+/* Sets the columns of a record of JSON; texts with escapes are copied without them. */
+static int set_members(struct sp__group_worker *w, const char *rec, size_t bytes)
+{
+	const struct sp__group_spec *s = w->in->spec;
+	const enum sp__json_check check =
+		w->in->format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
+	int rc = sp__json_find(s->paths, rec, bytes, check, w->found, &w->not_json);
+	bool decode;
+
+	w->unquoted.bytes = 0;
+	if (!rc)
+		rc = sp__bytes_reserve(&w->unquoted, bytes, NULL);
+	for (uint32_t i = 0; !rc && i < s->ncolumns; i++) {
+		const struct sp__json_value *v = &w->found[s->columns[i]];
+		struct sp__slice *to = &w->columns[i];
+
+		to->p = sp__json_slice(v, &to->n, &decode);
+		if (!decode)
+			continue;
+		to->p = w->unquoted.data + w->unquoted.bytes;
+		to->n = sp__json_text(v, w->unquoted.data + w->unquoted.bytes, to->n);
+		w->unquoted.bytes += to->n;
+	}
+	if (!rc)
+		set_keys(w);
+	return rc;
+}
+
+/* Adds a record of JSON. */
+static int add_json(struct sp__group_worker *w, const char *rec, size_t bytes, uint64_t position)
+{
+	const struct sp__slice record = { rec, bytes };
+	int rc;
+
+	w->not_json.wanted = NULL;
+	rc = set_members(w, rec, bytes);
+	if (rc == SP_EFORMAT && w->in->skip_invalid) {
+		w->skipped++;
+		return 0;
+	}
+	return rc ? rc : add_record(w, &record, position);
+}
+
 /* Adds record i of those whose ends are known. */
 static int add_found(struct sp__group_worker *w, uint32_t nfields, uint32_t i, uint64_t position)
 {
@@ -366,7 +425,7 @@ static int add_found(struct sp__group_worker *w, uint32_t nfields, uint32_t i, u
 /* True if fields can be found many records at a time. */
 static bool finds_ends(const struct sp__group_input *in)
 {
-	return (in->cut.kind == SP__CUT_CSV || in->cut.kind == SP__CUT_BYTE) &&
+	return !in->format.json && (in->cut.kind == SP__CUT_CSV || in->cut.kind == SP__CUT_BYTE) &&
 	       (in->format.kind == SP_REC_CSV || in->format.eol == '\n');
 }
 
@@ -376,7 +435,8 @@ static int take_line(struct sp__group_worker *w, struct sp_batch *from, uint64_t
 	size_t bytes;
 	const char *after =
 		sp__record_next(&w->in->format, from->data, from->data + from->bytes, &bytes);
-	int rc = add_line(w, from->data, bytes, position);
+	int rc = w->in->format.json ? add_json(w, from->data, bytes, position)
+				    : add_line(w, from->data, bytes, position);
 
 	if (!rc) {
 		w->records++;

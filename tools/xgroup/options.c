@@ -116,7 +116,18 @@ static uint64_t memory(const char *name, const char *text)
 	return bytes ? bytes : 1; /* 0 would mean the default */
 }
 
-static const struct sp_enum_value formats[] = { { "text", false }, { "json", true }, { NULL, 0 } };
+static const struct sp_enum_value formats[] = {
+	{ "text", FORMAT_TEXT }, { "csv", FORMAT_CSV }, { "json", FORMAT_JSON }, { NULL, 0 }
+};
+static const struct sp_enum_value json_forms[] = { { "lines", 0 }, { "array", 1 }, { NULL, 0 } };
+
+static void set_json(void *format, const char *option, const char *text)
+{
+	struct sp_recfmt *f = format;
+
+	f->json = true;
+	f->array = text && choice_option(option, text, json_forms);
+}
 
 #define TO(member) SETTING_TO(struct settings, member)
 
@@ -154,14 +165,22 @@ static const struct setting settings[] = {
 	  "for descending (key)",
 	  TO(opts.order), .once = "orders" },
 	{ "format", "FORM",
-	  "write rows in the format of the records, or as JSON, one object a line (text)",
-	  TO(opts.json), .choices = formats },
+	  "write rows in the format of the records (text; of JSON, json), as CSV, or as JSON, one "
+	  "object a line",
+	  TO(format), .choices = formats },
 	{ "limit", "N", "write only the first N rows of the result", TO(opts.top),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, opts.limited) },
 	{ .doc = "Records:" },
 	{ "where", "CONDITION", "group only the records for which this is true", TO(opts.where),
 	  .once = "conditions of records" },
 	{ "csv", NULL, "RFC 4180 records; fields end at SEP of -t, or comma", TO(csv) },
+	{ "json", "FORM",
+	  "values of JSON, as lines (lines) or in arrays (array); columns are paths, as in "
+	  ".user.id "
+	  "or .tags[0]",
+	  TO(opts.format), .call = set_json, .choices = json_forms, .optional = true },
+	{ "strict", NULL, "with --json: check all of a record, not only what is read of it",
+	  TO(opts.format.strict) },
 	{ "field-separator", "SEP", "fields end at the byte SEP, not at runs of blanks",
 	  TO(separator), .letter = 't' },
 	{ "header", NULL, "the first record of each input has the names of the columns",
@@ -170,8 +189,9 @@ static const struct setting settings[] = {
 	{ "null", "TEXT", "fields with this text have no value, as empty ones", TO(opts.null_text),
 	  .once = "texts without a value" },
 	{ "skip-invalid", NULL,
-	  "leave out records whose value is not a number or a date, and count them, instead of an "
-	  "error",
+	  "leave out records whose value is not a number or a date, or that are not JSON, and "
+	  "count "
+	  "them, instead of an error",
 	  TO(opts.skip_invalid) },
 	{ "output", "FILE", "write to FILE, which may be an input and appears when it is complete",
 	  TO(output), .once = "output files", .letter = 'o', .dash = SETTING_DASH_OUTPUT },
@@ -226,11 +246,37 @@ static char separator_byte(const char *text)
 	return text[0];
 }
 
+/* Sets the format of records of JSON and of their rows. */
+static void set_format_json(struct settings *set)
+{
+	struct sp_recfmt *f = &set->opts.format;
+	static const char json[] = "--json";
+
+	args_exclude(set->csv, "--csv", true, json);
+	args_exclude(set->zero, "-z", true, json);
+	args_exclude(set->separator, "-t", true, json);
+	args_exclude(set->opts.header, "--header", true, json);
+	args_exclude(set->format == FORMAT_TEXT, "--format=text", true, json);
+	f->kind = SP_REC_LINE;
+	f->eol = '\n';
+	set->opts.json = set->format != FORMAT_CSV && !set->opts.largest && !set->opts.split;
+	set->opts.header = set->format == FORMAT_CSV;
+}
+
 /* Sets the format of records. */
 static void set_format(struct settings *set)
 {
 	struct sp_recfmt *f = &set->opts.format;
 
+	if (f->json) {
+		set_format_json(set);
+		return;
+	}
+	if (f->strict)
+		die("--strict needs --json");
+	if (set->format == FORMAT_CSV && !set->csv)
+		die("--format=csv needs --csv or --json");
+	set->opts.json = set->format == FORMAT_JSON;
 	args_exclude(set->csv, "--csv", set->zero, "-z");
 	*f = (struct sp_recfmt){ .kind = set->csv ? SP_REC_CSV : SP_REC_LINE,
 				 .eol = set->zero ? '\0' : '\n',

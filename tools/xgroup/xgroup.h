@@ -16,6 +16,7 @@
 struct settings {
 	struct common_options common;
 	struct sp_group_opts opts;
+	enum { FORMAT_GIVEN_NOT, FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON } format;
 	bool csv, zero, largest;
 	const char *separator;
 	const char **keys, **by; /* by: given behind --largest */

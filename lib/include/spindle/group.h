@@ -21,7 +21,11 @@
 
 struct sp_group_opts {
 	struct sp_run_opts run;
-	struct sp_recfmt format; /* lines or CSV */
+	/*
+	 * Lines, CSV, or JSON lines: then columns are paths, keys have the order of xsort(1), and
+	 * `header` begins a result that is CSV instead of JSON.
+	 */
+	struct sp_recfmt format;
 	int separator; /* lines: byte between fields, also format.separator; -1: runs of blanks */
 	bool header;   /* the first record of each input has the names of the columns */
 	/*
@@ -54,7 +58,7 @@ struct sp_group_opts {
 	const char *const *by;
 	size_t nby;
 	const char *null_text; /* text of a field without a value; NULL: only the empty one */
-	bool skip_invalid;     /* leave records out whose value is not a number or a date */
+	bool skip_invalid; /* leave out values that are no number or date, and what is not JSON */
 	/*
 	 * NULL or "key": in the order of the keys; "first": of the first record of each group;
 	 * NAME[:r]: of this column of the result, numbers by value before texts, r: descending.
