@@ -351,8 +351,13 @@ static int encode_json(const struct sp_keyset *ks, const char *rec, size_t bytes
 	struct sp__json_error unused;
 	int rc = sp__json_find(ks->json, rec, bytes, SP__JSON_CHECK_FOUND, values, &unused);
 
-	for (size_t i = 0; i < ks->nkeys && !rc && (buf->bytes < SP__KEY_MAX || buf->uncut); i++)
-		rc = encode_value(ks, &ks->comp[i], &values[ks->comp[i].path], buf);
+	buf->null = false;
+	for (size_t i = 0; i < ks->nkeys && !rc && (buf->bytes < SP__KEY_MAX || buf->uncut); i++) {
+		const struct sp__json_value *v = &values[ks->comp[i].path];
+
+		buf->null |= v->kind <= SP__JSON_NULL;
+		rc = encode_value(ks, &ks->comp[i], v, buf);
+	}
 	return rc;
 }
 

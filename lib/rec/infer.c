@@ -92,7 +92,18 @@ static bool has_type(const struct sp_keyset *ks, enum sp_key_type type, const ch
 
 /* Checking. */
 
-/* Returns 1 if a record is not JSON. */
+/* Returns true if a valid record is not an object. */
+static bool is_no_object(const char *rec, size_t bytes, struct sp__json_error *error)
+{
+	size_t at = 0;
+
+	while (at < bytes && strchr(" \t\r\n", rec[at]))
+		at++;
+	*error = (struct sp__json_error){ at, "an object" };
+	return rec[at] != '{';
+}
+
+/* Returns 1 if a record is not JSON, or not an object where that is required. */
 static int find_bad_json(const struct sp_keyset *ks, const char *rec, size_t bytes,
 			 struct sp__badtext *m)
 {
@@ -101,8 +112,12 @@ static int find_bad_json(const struct sp_keyset *ks, const char *rec, size_t byt
 	struct sp__json_value values[SP__JSON_KEYS];
 	struct sp__json_error error;
 
-	if (!sp__json_find(ks->json, rec, bytes, how, values, &error))
-		return 0;
+	m->object = false;
+	if (!sp__json_find(ks->json, rec, bytes, how, values, &error)) {
+		if (!ks->pub.format.objects || !is_no_object(rec, bytes, &error))
+			return 0;
+		m->object = true;
+	}
 	m->wanted = error.wanted;
 	m->at = error.at;
 	return 1;
@@ -164,7 +179,12 @@ void sp__badtext_reason(const struct sp__badtext *m, char reason[SP__BADTEXT_BYT
 {
 	char text[4 * SHOWN_BYTES + 1], column[4 * SHOWN_BYTES + 1];
 
-	if (m->wanted)
+	if (m->wanted && m->object)
+		snprintf(reason, SP__BADTEXT_BYTES,
+			 ", byte %zu: not an object, and only objects can be merged; --nested "
+			 "takes any value",
+			 m->at + 1);
+	else if (m->wanted)
 		snprintf(reason, SP__BADTEXT_BYTES, ", byte %zu: not JSON: expected %s", m->at + 1,
 			 m->wanted);
 	else

@@ -40,6 +40,20 @@ void sp__json_paths_free(struct sp__json_paths *t)
 	free(t);
 }
 
+bool sp__json_paths_member(const struct sp__json_paths *t, size_t number, const char **name,
+			   size_t *bytes)
+{
+	unsigned c = t->nodes[0].child;
+
+	while (c != NONE && t->nodes[c].path != number)
+		c = t->nodes[c].next;
+	if (c == NONE || !t->nodes[c].name)
+		return false;
+	*name = t->nodes[c].name;
+	*bytes = t->nodes[c].bytes;
+	return true;
+}
+
 size_t sp__json_paths_count(const struct sp__json_paths *t)
 {
 	return t->npaths;

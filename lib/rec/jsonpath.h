@@ -25,5 +25,3 @@ struct sp__json_paths {
 
 /* Returns the value of four hexadecimal digits, or -1. */
 int sp__json_hex4(const char *p, const char *end);
-/* True if a name of a record, which can have escapes, is this name. */
-bool sp__json_is(const struct sp__json_value *v, const char *name, size_t bytes);

@@ -66,6 +66,9 @@ void sp__json_paths_free(struct sp__json_paths *paths); /* accepts NULL */
 SP_MUST_CHECK int sp__json_paths_add(struct sp__json_paths *paths, const char *text,
 				     const char *ends, size_t *number, const char **rest,
 				     struct sp_errinfo *err);
+/* Returns true if a path is a member of the whole value; *name: its name, owned by the set. */
+bool sp__json_paths_member(const struct sp__json_paths *paths, size_t number, const char **name,
+			   size_t *bytes);
 /* Returns the number of paths. */
 size_t sp__json_paths_count(const struct sp__json_paths *paths);
 
@@ -109,6 +112,8 @@ int sp__json_walk(const struct sp__json_value *value, sp__json_visit *visit, voi
  */
 size_t sp__json_text(const struct sp__json_value *value, char *out, size_t room);
 
+/* True if a text has these characters, given without escapes. */
+bool sp__json_is(const struct sp__json_value *v, const char *name, size_t bytes);
 /* Compares two texts by their characters, as bytes of UTF-8. */
 int sp__json_compare_texts(const struct sp__json_value *a, const struct sp__json_value *b);
 

@@ -38,6 +38,9 @@
 /* More than offset-value codes (sort/records/ovc.h) cover, so equally cut keys have equal codes. */
 #define SP__KEY_MAX ((size_t)512 << 10)
 
+/* Maximum keys of a set, if records are JSON. */
+#define SP__JSON_KEYS 64
+
 enum sp__keyform { SP__KEY_INPLACE, SP__KEY_ENCODED, SP__KEY_COLLATED };
 
 /* The part of struct sp_keyset that callers can read; it is its first member. */
@@ -69,6 +72,7 @@ struct sp__keybuf {
 	bool uncut;   /* set by the caller: keys are not cut, */
 	size_t reach; /* set by the caller: bytes that can be read from the record on; or 0 */
 	bool tells;   /* the key, of at most eight bytes, determines the record */
+	bool null;    /* JSON: a key of the record is missing or null */
 	struct sp__keybuf *scratch;
 };
 
@@ -132,10 +136,11 @@ static inline bool sp__key_is_cut(const struct sp__keyset *ks, size_t bytes)
 	return bytes == SP__KEY_MAX && ks->form != SP__KEY_INPLACE;
 }
 
-/* A text that is not of the type of its key, or a record that is not JSON. */
+/* A text that is not of the type of its key, or a record that is not JSON, or no object. */
 struct sp__badtext {
 	const char *wanted; /* JSON: what is expected ... */
 	size_t at;	    /* ... at this offset of the record */
+	bool object;	    /* ... which is another value of JSON */
 	const char *column; /* sp_key.checked */
 	enum sp_key_type type;
 	const char *text; /* in the record or in the buffer */

@@ -228,8 +228,6 @@ bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t byt
 
 /* jsonkey.c */
 
-#define SP__JSON_KEYS 64
-
 /* Appends a value in the order of kinds and values. */
 int sp__json_encode(const struct sp__json_value *v, struct sp__keybuf *buf);
 /* True if an encoding is that of null or of no value. */

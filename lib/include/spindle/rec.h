@@ -34,6 +34,7 @@ struct sp_recfmt {
 	bool json;	    /* SP_REC_LINE: each line is a value of JSON */
 	bool array;	    /* ... inputs are arrays of values, which become lines */
 	bool strict;	    /* ... of which all characters are checked, not only those of keys */
+	bool objects;	    /* ... and that must be an object, since objects are merged */
 };
 
 /* Keys. */
