@@ -293,7 +293,8 @@ int sp_join_form_resolve(struct sp_join_form *form, const char *const inputs[2],
 	const struct sp_join_opts *o = form->opts;
 	int rc = 0;
 
-	if (!sp_join_form_name(form))
+	/* The keys of JSON lines are paths, so sp_join_form_keys() refuses names. */
+	if (!sp_join_form_name(form) || o->json)
 		return 0;
 	rc = sp__form_check_names(form, err);
 	for (unsigned i = 0; !rc && i < 2 + o->nthen; i++)

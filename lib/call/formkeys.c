@@ -147,10 +147,15 @@ int sp_join_form_set_key(struct sp_join_form *form, int side, const char *text,
 	struct sp_join_form_key *key = &form->key[side], old = *key;
 	int rc;
 
+	if (!form->plain && text[0] == '.')
+		return sp__form_set_paths(key, text, err);
 	if (!form->plain && has_names(text))
 		return set_name(key, text, err);
 	rc = parse_key(form, key, text, err);
 	key->name = old.name;
+	key->path = old.path;
+	key->npaths = old.npaths;
+	key->paths = old.paths;
 	if (!rc)
 		rc = compare_keys(&old, key, err);
 	free(old.field);
@@ -161,10 +166,13 @@ int sp_join_form_set_key(struct sp_join_form *form, int side, const char *text,
 int sp_join_form_keys(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	struct sp_join_form_key *key = form->key;
+	int rc = sp__form_paths(form, err);
 
+	if (rc || form->opts->json)
+		return rc;
 	form->key_given = key[0].n || key[1].n;
 	for (int i = 0; i < 2; i++) {
-		int rc = key[i].n ? 0 : sp_join_form_set_key(form, i, "1", err);
+		rc = key[i].n ? 0 : sp_join_form_set_key(form, i, "1", err);
 
 		if (rc)
 			return rc;
@@ -182,6 +190,8 @@ int sp__form_match_types(struct sp_join_form *form, struct sp_errinfo *err)
 	struct sp_join_opts *o = form->opts;
 	struct sp_key *a = form->key[0].type, *b = form->key[1].type;
 
+	if (o->json)
+		return 0;
 	form->collated = calloc(o->nkeys, sizeof(*form->collated));
 	if (!form->collated)
 		return sp__form_no_memory(err);

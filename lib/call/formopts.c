@@ -20,7 +20,9 @@ void sp_join_form_release(struct sp_join_form *form)
 		free(form->key[i].type);
 		free(form->bkey[i]);
 		free(form->list[i]);
+		sp__form_free_paths(&form->key[i]);
 	}
+	free(form->nested_text);
 	free(form->collated);
 	free(form->columns);
 	free(form->column_names);
@@ -169,7 +171,7 @@ int sp_join_form_add_bkey(struct sp_join_form *form, const char *text, struct sp
 bool sp_join_form_conflict(const struct sp_join_form *form, const char **a, const char **b)
 {
 	const struct sp_join_opts *o = form->opts;
-	const bool binary = o->fixed_bytes[0];
+	const bool binary = o->fixed_bytes[0], json = o->json;
 	const struct {
 		bool is;
 		const char *a, *b;
@@ -183,6 +185,23 @@ bool sp_join_form_conflict(const struct sp_join_form *form, const char **a, cons
 		{ binary && o->ignore_case, "-i", "--record-size" },
 		{ binary && o->header, "--header", "--record-size" },
 		{ binary && o->auto_columns, "-o auto", "--record-size" },
+		{ json && o->csv, "--json", "--csv" },
+		{ json && binary, "--json", "--record-size" },
+		{ json && form->nbkeys, "--json", "--bkey" },
+		{ json && o->separator, "--json", "-t" },
+		{ json && !o->eol, "--json", "-z" },
+		{ json && o->header, "--json", "--header" },
+		{ json && o->ignore_case, "--json", "-i" },
+		{ json && (o->ncolumns || o->auto_columns), "--json", "-o" },
+		{ json && o->filler, "--json", "-e" },
+		{ json && o->where, "--json", "--where" },
+		{ json && o->nthen, "--json", "--then" },
+		{ json && o->index[0], "--json", "--index1" },
+		{ json && o->index[1], "--json", "--index2" },
+		{ json && o->order == SP_JOIN_CHECK, "--json", "--check-order" },
+		{ json && o->algorithm == SP_JOIN_MERGE, "--json", "--algorithm=merge" },
+		{ json && o->algorithm == SP_JOIN_INL, "--json", "--algorithm=inl" },
+		{ json && o->algorithm == SP_JOIN_ASYNC_INL, "--json", "--algorithm=async-inl" },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
@@ -286,8 +305,12 @@ static int check_files(struct sp_join_form *form, struct sp_errinfo *err)
 
 int sp_join_form_finish(struct sp_join_form *form, struct sp_errinfo *err)
 {
-	int rc = sp__form_match_types(form, err);
+	int rc = sp__form_check_json(form, err);
 
+	if (!rc && form->opts->json)
+		return 0;
+	if (!rc)
+		rc = sp__form_match_types(form, err);
 	if (!rc)
 		rc = form->opts->fixed_bytes[0] ? finish_binary(form, err) : finish_text(form, err);
 	return rc ? rc : check_files(form, err);

@@ -27,6 +27,9 @@ static const struct sp__option names[] = {
 	{ "header", SP__OPT_HEADER, SP__OPT_NONE },
 	{ "type", SP__OPT_TYPE, SP__OPT_ARG },
 	{ "suffixes", SP__OPT_SUFFIXES, SP__OPT_MAYBE },
+	{ "json", SP__OPT_JSON, SP__OPT_NONE },
+	{ "strict", SP__OPT_STRICT, SP__OPT_NONE },
+	{ "nested", SP__OPT_NESTED, SP__OPT_MAYBE },
 	{ "record-size", SP__OPT_RECORD_SIZE, SP__OPT_ARG },
 	{ "bkey", SP__OPT_BKEY, SP__OPT_ARG },
 	{ "seed", SP__OPT_SEED, SP__OPT_ARG },
@@ -100,6 +103,12 @@ static bool set_flag(struct sp_join_opts *o, int code)
 	case SP__OPT_HEADER:
 		o->header = true;
 		return true;
+	case SP__OPT_JSON:
+		o->json = true;
+		return true;
+	case SP__OPT_STRICT:
+		o->strict = true;
+		return true;
 	default:
 		return false;
 	}
@@ -130,6 +139,8 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 		return set_type(form, arg, err);
 	case SP__OPT_SUFFIXES:
 		return set_suffixes(j, arg, err);
+	case SP__OPT_NESTED:
+		return sp_join_form_set_nested(form, arg, err);
 	case SP__OPT_RECORD_SIZE:
 		return sp_join_form_set_sizes(form, arg, err);
 	case SP__OPT_BKEY:
@@ -139,16 +150,25 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 	}
 }
 
-static int finish(struct sp_join_form *form, struct sp_errinfo *err)
+static int check_conflict(const struct sp_join_form *form, struct sp_errinfo *err)
 {
 	const char *a, *b;
-	int rc;
 
-	rc = sp_join_form_keys(form, err);
+	if (!sp_join_form_conflict(form, &a, &b))
+		return 0;
+	return sp__invalid(err, NULL, "options '%s' and '%s' are incompatible", a, b);
+}
+
+static int finish(struct sp_join_form *form, struct sp_errinfo *err)
+{
+	int rc = form->opts->json ? check_conflict(form, err) : 0;
+
+	if (!rc)
+		rc = sp_join_form_keys(form, err);
+	if (!rc)
+		rc = check_conflict(form, err);
 	if (rc)
 		return rc;
-	if (sp_join_form_conflict(form, &a, &b))
-		return sp__invalid(err, NULL, "options '%s' and '%s' are incompatible", a, b);
 	return sp_join_form_finish(form, err);
 }
 
@@ -160,7 +180,7 @@ int sp__call_join_args(struct sp_call_join *join, struct sp_errinfo *err)
 		return rc;
 	if (join->opts.suffixes && !join->opts.header)
 		return sp__invalid(err, NULL, "--suffixes needs --header");
-	if (!sp_join_form_name(&join->form))
+	if (join->opts.json || !sp_join_form_name(&join->form))
 		return finish(&join->form, err);
 	return sp__form_check_names(&join->form, err);
 }

@@ -65,6 +65,9 @@ enum sp__option_code {
 	SP__OPT_FORMAT,
 	SP__OPT_NULL,
 	SP__OPT_SKIP_INVALID,
+	SP__OPT_JSON,
+	SP__OPT_STRICT,
+	SP__OPT_NESTED,
 };
 
 /* Rows that sorts, joins and groups share. */

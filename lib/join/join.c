@@ -36,6 +36,29 @@ void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 		opts->sorted = sp__join_detect(opts, inputs);
 }
 
+/* Refuses options that a join of JSON lines does not have. */
+static int check_json(const struct sp_join_opts *o, const struct sp_join_io *io,
+		      struct sp_errinfo *err)
+{
+	const char *what = NULL;
+
+	if (!o->nkeys || !o->paths[0] || !o->paths[1])
+		return sp__errf(err, -EINVAL, "plan", NULL, -1,
+				"JSON lines need paths of the key in both files");
+	if (o->csv || o->fixed_bytes[0] || o->header || o->eol != '\n')
+		what = "another format of records, or a header";
+	else if (o->columns || o->auto_columns || o->filler || o->ignore_case || o->where)
+		what = "columns, a filler, a condition, or keys without case";
+	else if (o->algorithm == SP_JOIN_MERGE || sp__is_inl(o->algorithm) || o->index[0] ||
+		 o->index[1] || o->nthen)
+		what = "a merge, indexes, or further files";
+	else if (io->next)
+		what = "batches of the caller";
+	return what ? sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+			       "a join of JSON lines does not support %s", what)
+		    : 0;
+}
+
 /* Checks the options before anything is opened. */
 static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 		      struct sp_errinfo *err)
@@ -44,6 +67,8 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 
 	if (o->fixed_bytes[0] || o->fixed_bytes[1])
 		rc = sp__binary_check(o, err);
+	if (!rc && o->json)
+		rc = check_json(o, io, err);
 	if (!rc && o->where && o->fixed_bytes[0])
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 			      "--where: records of a fixed length have no fields for a condition");
@@ -174,9 +199,10 @@ static int end_result(struct sp__join *j, int rc)
 	if (!rc && j->result.ws && !j->result.emit.records)
 		rc = begin_empty(j);
 	/*
-	 * Pairs found before disorder or an error are written too, except those of a damaged file.
+	 * Pairs found before disorder or an error are written too, except those of a damaged file
+	 * or of a file that is not JSON.
 	 */
-	ended = j->result.ws && !(rc == SP_EFORMAT && j->in.read.unpack)
+	ended = j->result.ws && !(rc == SP_EFORMAT && (j->in.read.unpack || j->opts.json))
 			? sp__result_write(&j->result)
 			: 0;
 	sp__timeline_end(&j->result.timeline);
@@ -189,9 +215,16 @@ static int end_result(struct sp__join *j, int rc)
 
 static int open_source(struct sp__join *j, int side)
 {
-	int rc = j->io->next ? 0
-			     : sp__inputs_lay(j->in.read.device, &j->io->inputs[side], 1,
-					      &j->in.read.sim_file, j->env.err);
+	const struct sp_recfmt format = sp__join_format(&j->opts, side);
+	int rc = format.json
+			 ? sp__json_keyset(&j->in.json[side], &j->opts, side, &format, j->env.err)
+			 : 0;
+
+	if (rc)
+		return rc;
+	rc = j->io->next ? 0
+			 : sp__inputs_lay(j->in.read.device, &j->io->inputs[side], 1,
+					  &j->in.read.sim_file, j->env.err);
 
 	return rc ? rc : sp__source_open(&j->in, side);
 }
@@ -241,6 +274,8 @@ static int close_all(struct sp__join *j, int rc)
 	sp__joincondition_free(j->result.where);
 	for (int i = 0; i < 2; i++)
 		sp__source_close(&j->in.source[i]);
+	for (int i = 0; i < 2; i++)
+		sp_keyset_free(j->in.json[i]);
 	closed = sp__env_close(&j->env);
 	return rc < 0 || closed >= 0 ? rc : closed;
 }
@@ -389,12 +424,12 @@ static void choose_inl(struct sp_join_opts *o, const char *const inputs[2])
 
 void sp__join_set(struct sp__join *j, const struct sp_join_opts *opts, const struct sp_join_io *io)
 {
-	static const size_t first = 0;
+	static const size_t first[SP__JSON_KEYS]; /* 0, of each part of a key of JSON */
 
 	j->opts = *opts;
-	if (!opts->nkeys) {
-		j->opts.nkeys = 1;
-		j->opts.keys[0] = j->opts.keys[1] = &first;
+	if (opts->json || !opts->nkeys) {
+		j->opts.nkeys = opts->json ? opts->nkeys : 1;
+		j->opts.keys[0] = j->opts.keys[1] = first;
 	}
 	j->io = io;
 	j->in.opts = &j->opts;

@@ -233,7 +233,7 @@ static const char *refuse(const struct sp_join_opts *o, struct sp_operator *cons
 	if (o->header || o->auto_columns || o->where || o->limited || o->nthen)
 		return "a join of operators cannot have a header, a condition, a limit or further "
 		       "files";
-	if (o->fixed_bytes[0] || o->fixed_bytes[1])
+	if (o->fixed_bytes[0] || o->fixed_bytes[1] || o->json)
 		return "a join of operators joins lines or CSV records";
 	if (sp__is_inl(o->algorithm) != !inputs[1])
 		return "index nested loops have one input, other joins have two";

@@ -2,6 +2,8 @@
 /*
  * Builds the documents of a join.
  */
+#include <stdlib.h>
+#include <string.h>
 #include "report/doc.h"
 
 static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] = "build_partition",
@@ -14,12 +16,30 @@ static void put_key(struct sp__doc doc, const char *name, const struct sp_join_o
 {
 	json_t *array = sp__doc_array(doc, name);
 
-	for (size_t i = 0; i < o->nkeys; i++) {
+	for (size_t i = 0; i < o->nkeys && !o->json; i++) {
 		size_t k = o->keys[file][i];
 
 		k = o->fixed_bytes[file] ? o->fields[k].offset : k + 1;
 		sp__doc_append(doc, array, json_integer((json_int_t)k));
 	}
+}
+
+/* Adds the paths of the key of file 0 or 1 as a list. */
+static void put_paths(struct sp__doc doc, const char *name, const struct sp_join_opts *o, int file)
+{
+	char *list = NULL, *to;
+	size_t bytes = 1;
+
+	for (size_t i = 0; o->json && i < o->nkeys; i++)
+		bytes += strlen(o->paths[file][i]) + 1;
+	to = list = o->json ? malloc(bytes) : NULL;
+	for (size_t i = 0; list && i < o->nkeys; i++) {
+		if (i)
+			*to++ = ',';
+		to = stpcpy(to, o->paths[file][i]);
+	}
+	sp__doc_text(doc, name, list);
+	free(list);
 }
 
 static const struct sp_report_field config_fields[] = {
@@ -34,6 +54,9 @@ static const struct sp_report_field config_fields[] = {
 	LATER("output", TEXT, "output file; null: standard output"),
 	LATER("key_1", COUNTS, "fields of the key in file 1; of binary records, their offsets"),
 	LATER("key_2", COUNTS, "fields of the key in file 2; of binary records, their offsets"),
+	LATER("paths_1", TEXT,
+	      "JSON lines: paths of the key in file 1, separated by commas; null: other records"),
+	LATER("paths_2", TEXT, "paths of the key in file 2"),
 	MEMBER(join_opts, BOOL, ignore_case, "true if keys compare without regard to case"),
 	MEMBER(join_opts, BOOL, pairs, "true if pairs are written"),
 	MEMBER(join_opts, BOOL, semi, "true if records of file 1 with a partner are written once"),
@@ -79,6 +102,8 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	sp__doc_text(c, "output", io->output);
 	put_key(c, "key_1", o, 0);
 	put_key(c, "key_2", o, 1);
+	put_paths(c, "paths_1", o, 0);
+	put_paths(c, "paths_2", o, 1);
 	sp__report_io_config(c, &o->run);
 }
 

@@ -71,6 +71,9 @@ class JoinKeywords(CommonKeywords, total=False):
     missing: str | None  #: text for missing fields, -e
     header: bool | None
     suffixes: bool | tuple[str, str] | None
+    json: bool | None  #: lines of JSON; keys are paths such as ".user.id"
+    strict: bool | None  #: with json: check all characters
+    nested: bool | tuple[str, str] | None  #: with json: names of two members instead of one object
 
 
 class GroupKeywords(FileKeywords, total=False):
@@ -156,8 +159,9 @@ def join_words(keywords: dict[str, Any]) -> list[str]:
     for key, letter in {**_JOIN_KEYS, **_JOIN_LETTERS}.items():
         if key in given:
             words += [letter, ",".join(map(str, _list(given.pop(key))))]
-    if isinstance(given.get("suffixes"), (tuple, list)):
-        given["suffixes"] = ",".join(given["suffixes"])
+    for key in ("suffixes", "nested"):
+        if isinstance(given.get(key), (tuple, list)):
+            given[key] = ",".join(given[key])
     if "memory" in given:
         given["buffer_size"] = given.pop("memory")
     return words + options(**given)

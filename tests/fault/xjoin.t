@@ -13,6 +13,13 @@ seq -f '%g abcdefghijklmnopqrstuvwxyz' 40000 >a
 seq -f '%g ABCDEFG' 1 2 60000 >b
 awk 'BEGIN { for (i = 1; i <= 30000; i++) printf "%d,\"two\nlines, %d\"\n", i, i }' >a.csv
 awk 'BEGIN { for (i = 1; i <= 36000; i++) printf "%d,\"other\n%d\"\n", (i > 30000 ? 1 : i), i }' >b.csv
+awk 'BEGIN { for (i = 1; i <= 30000; i++) printf "{\"id\":%d,\"a\":\"left %d\"}\n", i, i }' >a.json
+awk 'BEGIN { for (i = 1; i <= 36000; i++) {
+	printf "{\"id\":%d.0,\"a\":\"right %d\"", (i > 30000 ? 1 : i), i
+	for (k = 0; k < (i % 1000 ? 0 : 50); k++)
+		printf ",\"m%d\":%d", k, k
+	print "}"
+} }' >b.json
 seq -f '%g abcdefghijklmnopqrstuvwxyz' 1 2 80000 >c
 { seq -f '%g ABCDEFG' 2 3 65000; echo '3 late'; seq -f '%g ABCDEFG' 65003 3 90000; } >d
 
@@ -68,6 +75,11 @@ csv=(-S 512K --algorithm=hybrid --page-size=4K --join-memory=256K --direct=never
 	-a1 -a2 -e , -o 0,1.2 a.csv b.csv)
 sweep 'memory refused to a join of CSV' alloc "${csv[@]}"
 sweep 'files refused to a join of CSV' io "${csv[@]}"
+# shellcheck disable=SC2054 # as above
+json=(-S 512K --algorithm=hybrid --page-size=4K --join-memory=256K --direct=never --engine=sync --build=2 --json
+	-1 .id,.id -2 .id,.id -a1 -a2 a.json b.json)
+sweep 'memory refused to a join of JSON lines' alloc "${json[@]}"
+sweep 'files refused to a join of JSON lines' io "${json[@]}"
 sweep 'memory refused to a merge join' alloc --algorithm=merge --nocheck-order -a1 a b
 sweep 'files refused to a merge join' io --algorithm=merge --nocheck-order -a1 a b
 

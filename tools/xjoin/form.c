@@ -93,6 +93,12 @@ void columns_add(struct settings *set, char *text)
 	must(rc);
 }
 
+void nested_set(void *settings, const char *option, const char *text)
+{
+	(void)option;
+	must(sp_join_form_set_nested(&((struct settings *)settings)->form, text, &reason));
+}
+
 void separator_set(void *settings, const char *option, const char *text)
 {
 	(void)option;
@@ -137,10 +143,21 @@ static _Noreturn void argument_failed(const struct settings *set, const struct s
 	die_argument(err);
 }
 
+static void refuse_conflict(const struct settings *set)
+{
+	const char *a, *b;
+
+	if (sp_join_form_conflict(&set->form, &a, &b))
+		args_exclude(true, a, true, b);
+}
+
 void keys_finish(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
+	/* Before names of columns and --header are missed, which do not go with it. */
+	if (set->opts.json)
+		refuse_conflict(set);
 	if (sp_join_form_resolve(&set->form, set->inputs, quote, set->ahead, &err)) {
 		if (err.where)
 			argument_failed(set, &err);
@@ -153,10 +170,8 @@ void keys_finish(struct settings *set)
 void form_finish(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	const char *a, *b;
 
-	if (sp_join_form_conflict(&set->form, &a, &b))
-		args_exclude(true, a, true, b);
+	refuse_conflict(set);
 	if (!sp_join_form_finish(&set->form, &err))
 		return;
 	if (err.where && err.where == set->opts.filler)

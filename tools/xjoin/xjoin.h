@@ -58,6 +58,7 @@ void columns_add(struct settings *set, char *text);
 void key_set(void *settings, const char *option, const char *text);
 void unpaired_set(void *settings, const char *option, const char *text);
 void filler_set(void *settings, const char *option, const char *text);
+void nested_set(void *settings, const char *option, const char *text);
 void separator_set(void *settings, const char *option, const char *text);
 void record_size_set(void *settings, const char *name, const char *text);
 void bkey_add(void *settings, const char *name, const char *text);

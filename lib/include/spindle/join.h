@@ -107,6 +107,23 @@ struct sp_join_opts {
 	const bool *collated; /* the texts compared by strcoll(); NULL: none */
 	bool csv;	      /* fields may be in quotes; separator is one byte */
 	/*
+	 * JSON lines: the key are the values at nkeys paths of each file, such as ".user.id".  Keys
+	 * are equal if their values are: numbers by value, texts by character; null and missing
+	 * values equal nothing.  A pair is one object, or a line is SP_EFORMAT: the members of the
+	 * record of file 1, then those of file 2 without a member that is a key of both; names that
+	 * are in both get "_2" in those of file 2.  Only eol '\n', pairs, unpaired, semi, and the
+	 * algorithms of hash joins are supported, not: keys, separator, types, collated, csv,
+	 * fixed_bytes, ignore_case, header, columns, auto_columns, filler, index, then, where.
+	 */
+	bool json;
+	bool strict; /* ... whose characters are all checked, not only those of keys */
+	const char *const *paths[2];
+	/*
+	 * JSON lines: names of two members, whose values are the records of file 1 and 2; null for
+	 * no partner.  NULL: records are merged, and those without a partner are unchanged.
+	 */
+	const char *const *nested;
+	/*
 	 * Binary records: length in each file, in bytes; 0: lines.  fields defines the fields of a
 	 * record: offset, length and, for keys, a type from SP_KEY_BYTES on and big_endian.  keys
 	 * and columns are indexes into fields.  Numbers in keys compare by value.  A record of the

@@ -26,9 +26,12 @@
 struct sp_join_form_key {
 	size_t *field; /* counted from 0 */
 	struct sp_key *type;
-	size_t n;	  /* 0: no key was given */
-	const char *text; /* argument of the option; after names are resolved, with numbers */
-	const char *name; /* argument with column names whose numbers are unknown, or NULL */
+	size_t n;	   /* 0: no key was given */
+	const char *text;  /* argument of the option; after names are resolved, with numbers */
+	const char *name;  /* argument with column names whose numbers are unknown, or NULL */
+	char **path;	   /* JSON lines: paths */
+	size_t npaths;	   /* 0: no path was given */
+	const char *paths; /* argument of the option with paths */
 };
 
 struct sp_join_form {
@@ -55,13 +58,16 @@ struct sp_join_form {
 	size_t nbkeys;
 	char separator[16], fill[2];
 	char *list[2], *item; /* copies of texts */
+	char *nested_text;
+	const char *nested[2]; /* names of members, in nested_text */
 };
 
 /* Frees what a form owns and leaves opts, plain and only_regular. */
 SP_API void sp_join_form_release(struct sp_join_form *form);
 
 /*
- * Sets the key of file 0 or 1 (-1, -2): FIELD[LETTERS][,...], or column names instead of fields.
+ * Sets the key of file 0 or 1 (-1, -2): FIELD[LETTERS][,...], or column names instead of fields; of
+ * JSON lines PATH[,...].
  * Returns 0; -EINVAL if the text is not a key or contradicts an earlier one; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_join_form_set_key(struct sp_join_form *form, int side, const char *text,
@@ -109,6 +115,14 @@ SP_API SP_MUST_CHECK int sp_join_form_set_filler(struct sp_join_form *form, cons
 SP_API void sp_join_form_set_type(struct sp_join_form *form, int type);
 
 /*
+ * Sets the names of the members of a result of JSON lines that is not merged (--nested): NAME,NAME.
+ * text: NULL: left and right.
+ * Returns 0; -EINVAL if the text is not two different names; -ENOMEM.
+ */
+SP_API SP_MUST_CHECK int sp_join_form_set_nested(struct sp_join_form *form, const char *text,
+						 struct sp_errinfo *err);
+
+/*
  * Sets the lengths of binary records (--record-size): SIZE or SIZE,SIZE, in bytes.
  * Returns 0; -EINVAL if the text is not one or two sizes above 0; -ENOMEM.
  */
@@ -141,7 +155,8 @@ SP_API SP_MUST_CHECK int sp_join_form_resolve(struct sp_join_form *form,
 
 /*
  * Completes the keys: a file without a key has its first field as key.
- * Returns 0; -EINVAL if the keys have different numbers of fields; -ENOMEM.
+ * Returns 0; -EINVAL if the keys have different numbers of fields, or are paths in other records
+ * than JSON lines, or no paths in those; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_join_form_keys(struct sp_join_form *form, struct sp_errinfo *err);
 

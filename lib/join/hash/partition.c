@@ -31,6 +31,8 @@ static int set_up(struct partitioning *p, struct sp_errinfo *err)
 	struct sp_join_opts *o = &p->opts;
 	int rc = o->fixed_bytes[0] ? sp__binary_check(o, err) : 0;
 
+	if (o->json)
+		return sp__errf(err, -EINVAL, "key", NULL, -1, "JSON lines cannot be distributed");
 	if (!o->nkeys) {
 		o->nkeys = 1;
 		o->keys[0] = o->keys[1] = &first;

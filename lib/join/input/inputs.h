@@ -28,10 +28,11 @@ struct sp__join_inputs {
 	struct sp__join_counts *counts;
 	struct sp__rstream_opts read;
 	struct sp__source source[2];
-	struct stat file[2];	/* of files: their state when they were opened */
-	struct sp__waits waits; /* waits of both inputs */
-	uint64_t merged[2];	/* records of each input whose pairs are written */
-	bool resumed;		/* the inputs are read again, for the other pairs */
+	struct sp_keyset *json[2]; /* records of JSON: what checks them; NULL: other records */
+	struct stat file[2];	   /* of files: their state when they were opened */
+	struct sp__waits waits;	   /* waits of both inputs */
+	uint64_t merged[2];	   /* records of each input whose pairs are written */
+	bool resumed;		   /* the inputs are read again, for the other pairs */
 };
 
 /*

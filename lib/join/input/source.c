@@ -109,6 +109,7 @@ void sp__source_scan_opts(const struct sp__source *s, struct sp__scan_opts *opts
 					.ninputs = 1,
 					.ahead = in->io->ahead[s - in->source],
 					.remove_blank = in->opts->csv,
+					.keys = in->json[s - in->source],
 					.stream = in->read,
 					.waits = &in->waits,
 					.err = in->env->err };

@@ -16,6 +16,8 @@ void sp__join_cut(struct sp__cut *cut, const struct sp_join_opts *opts)
 {
 	if (opts->fixed_bytes[0])
 		*cut = (struct sp__cut){ .kind = SP__CUT_FIXED, .fixed = opts->fields };
+	else if (opts->json)
+		sp__cut_init(cut, "\n", 1, false); /* a record is one field */
 	else
 		sp__cut_init(cut, opts->separator, opts->separator_bytes, opts->csv);
 }
@@ -153,6 +155,37 @@ static int set_of_type(struct sp_keyset **set, const struct sp_key *type, struct
 	return sp_keyset_new(set, &o, err);
 }
 
+int sp__json_keyset(struct sp_keyset **set, const struct sp_join_opts *opts, int side,
+		    const struct sp_recfmt *format, struct sp_errinfo *err)
+{
+	struct sp_keyset_opts o = {
+		.format = *format, .nkeys = opts->nkeys, .separator = -1, .stable = true
+	};
+	struct sp_key *keys = malloc(opts->nkeys * sizeof(*keys));
+	int rc;
+
+	if (!keys)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	for (size_t i = 0; i < opts->nkeys; i++) {
+		keys[i] = (struct sp_key)SP_KEY_INIT;
+		keys[i].path = opts->paths[side][i];
+	}
+	o.keys = keys;
+	rc = sp_keyset_new(set, &o, err);
+	free(keys);
+	return rc;
+}
+
+static int init_json(struct sp__keying *k, struct sp_errinfo *err)
+{
+	const struct sp_recfmt format = { .kind = SP_REC_LINE, .eol = '\n', .json = true };
+	int rc = 0;
+
+	for (int side = 0; side < 2 && !rc; side++)
+		rc = sp__json_keyset(&k->json[side], k->opts, side, &format, err);
+	return rc;
+}
+
 int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
 		    const struct sp_join_opts *opts, struct sp_errinfo *err)
 {
@@ -162,6 +195,8 @@ int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
 	*k = (struct sp__keying){ .opts = opts,
 				  .cut = cut,
 				  .collated = sp__collate_hard() ? opts->collated : NULL };
+	if (opts->json)
+		return init_json(k, err);
 	k->sets = calloc(k->opts->nkeys, sizeof(*k->sets));
 	if (!k->sets)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -185,6 +220,10 @@ void sp__keying_release(struct sp__keying *k)
 		sp_keyset_free(k->sets[i]);
 	free(k->sets);
 	k->sets = NULL;
+	for (int side = 0; side < 2; side++) {
+		sp_keyset_free(k->json[side]);
+		k->json[side] = NULL;
+	}
 }
 
 void sp__keymem_release(struct sp__keymem *mem)
@@ -306,10 +345,32 @@ static int append(const struct sp__keying *k, size_t i, const struct sp__slice *
 	return append_value(k->sets[i], (size_t)(copy_field(k, f, fold, to) - to), mem);
 }
 
+/* Appends the key of a record of JSON. */
+static int append_json(const struct sp__keying *k, int side, const char *line, size_t bytes,
+		       struct sp__keymem *mem)
+{
+	struct sp__keybuf *value = &mem->value;
+
+	value->uncut = true;
+	/* The scan has checked the record, so memory is all that can be missing. */
+	if (sp__key_encode(k->json[side], line, bytes, value) < 0 ||
+	    reserve(mem, value->bytes + 1) < 0)
+		return -ENOMEM;
+	if (value->null) {
+		mem->data[mem->bytes++] = (char)side;
+		return 0;
+	}
+	memcpy(mem->data + mem->bytes, value->data, value->bytes);
+	mem->bytes += value->bytes;
+	return 0;
+}
+
 int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t bytes,
 		 struct sp__keymem *mem, size_t *begin)
 {
 	*begin = mem->bytes;
+	if (k->opts->json)
+		return append_json(k, side, line, bytes, mem);
 	for (size_t i = 0; i < k->opts->nkeys; i++) {
 		struct sp__slice f;
 		size_t at = mem->bytes;

@@ -10,6 +10,9 @@
  * signed and unsigned integers, floats of 4 and 8 bytes.  -0 equals 0; a NaN equals only a NaN of
  * the same sign and payload, as when binary records are sorted (rec/bkey.c).
  *
+ * Values of JSON are equal if their normalised keys are.  A key with a value that is missing or
+ * null is one byte, which differs for the two files and is no other key.
+ *
  * A key of one field, used unchanged, is that field in its line.  Any other key (several fields,
  * folded to upper case, or a quoted CSV field) is assembled in separate memory.
  */
@@ -24,8 +27,9 @@
 struct sp__keying {
 	const struct sp_join_opts *opts;
 	const struct sp__cut *cut;
-	const bool *collated;	 /* by field; NULL: none */
-	struct sp_keyset **sets; /* by field: encodes its key; NULL: a text */
+	const bool *collated;	   /* by field; NULL: none */
+	struct sp_keyset **sets;   /* by field: encodes its key; NULL: a text */
+	struct sp_keyset *json[2]; /* JSON: encodes the key of each file; NULL: other records */
 	bool plain;
 };
 
@@ -41,6 +45,13 @@ void sp__join_cut(struct sp__cut *cut, const struct sp_join_opts *opts);
 
 /* 0, or -EINVAL with err: fields outside their binary records, keys that cannot be equal. */
 SP_MUST_CHECK int sp__binary_check(const struct sp_join_opts *opts, struct sp_errinfo *err);
+
+/*
+ * Makes the key set of the paths of file 0 or 1 in records of this format, JSON; sp_keyset_free()
+ * frees it.
+ */
+SP_MUST_CHECK int sp__json_keyset(struct sp_keyset **set, const struct sp_join_opts *opts, int side,
+				  const struct sp_recfmt *format, struct sp_errinfo *err);
 
 int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
 		    const struct sp_join_opts *opts, struct sp_errinfo *err);

@@ -259,7 +259,11 @@ struct sp_recfmt sp__join_format(const struct sp_join_opts *o, int input)
 					   .fixed_bytes = o->fixed_bytes[input] };
 	if (o->csv)
 		return (struct sp_recfmt){ .kind = SP_REC_CSV, .separator = *o->separator };
-	return (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = o->eol };
+	return (struct sp_recfmt){ .kind = SP_REC_LINE,
+				   .eol = o->eol,
+				   .json = o->json,
+				   .strict = o->strict,
+				   .objects = o->json && o->pairs && !o->nested };
 }
 
 /* The largest page size with enough pages; if pages are placed on tracks, one that suits them. */

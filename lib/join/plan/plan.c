@@ -181,7 +181,7 @@ bool sp__inl_pays(const struct sp_join_opts *o, double *index_s, double *hash_s)
 
 bool sp__join_mergeable(const struct sp_join_opts *o)
 {
-	if (o->nkeys > 1 || o->fixed_bytes[0] || o->collated)
+	if (o->nkeys > 1 || o->fixed_bytes[0] || o->collated || o->json)
 		return false;
 	return !o->types || (o->types[0].type == SP_KEY_TEXT && !o->types[0].fold);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Assembles records of the result by one of three methods.
+ * Assembles records of the result by one of three methods; records of JSON: jsonrow.c.
  *
  * Algorithm: with the default columns, no filling and a separator of one byte, the key is followed
  * by the line without the key, so whole stretches are copied and no line is cut into fields.
@@ -48,13 +48,21 @@ int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp
 	sp__join_cut(&e->cut, opts);
 	if (opts->fixed_bytes[0])
 		set_fixed(e);
+	if (opts->json) {
+		int rc = sp__jsonform_new(&e->own_json, opts, err);
+
+		e->json = e->own_json;
+		if (rc)
+			return rc;
+	}
 	if (e->cut.kind != SP__CUT_FIXED && set_filler(e, opts->filler) < 0)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	e->padded = !opts->ncolumns && (opts->auto_columns || (opts->csv && opts->header));
 	e->first_alone =
 		opts->first_alone && !opts->unpaired[1] && e->padded && !opts->auto_columns;
 	e->simple = !opts->ncolumns && !e->padded && !e->filler_bytes && opts->nkeys == 1 &&
-		    !opts->nthen && e->cut.kind != SP__CUT_BLANKS && e->cut.kind != SP__CUT_FIXED;
+		    !opts->nthen && !opts->json && e->cut.kind != SP__CUT_BLANKS &&
+		    e->cut.kind != SP__CUT_FIXED;
 	e->buf = e->at = e->whole = malloc(SP__EMIT_BYTES);
 	if (!e->buf)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -69,6 +77,8 @@ void sp__emit_release(struct sp__emit *e)
 	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++)
 		free(e->fields[i].at);
 	sp__joinfiltering_release(&e->filtering);
+	sp__jsonmem_release(&e->json_mem);
+	sp__jsonform_free(e->own_json);
 	*e = (struct sp__emit){ 0 };
 }
 
@@ -76,6 +86,8 @@ void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf,
 {
 	*share = *e;
 	share->own_filler = NULL;
+	share->own_json = NULL;
+	share->json_mem = (struct sp__jsonmem){ 0 };
 	memset(share->fields, 0, sizeof(share->fields));
 	share->filtering = (struct sp__joinfiltering){ 0 };
 	share->ws = NULL;
@@ -379,6 +391,23 @@ static void put_tags(struct sp__emit *e, const struct sp__line *a, const struct 
 	put(e, minor ? minor->data + minor->bytes : first, SP__TAG_BYTES);
 }
 
+/* JSON lines. */
+
+static void put_text(void *emit, const char *p, size_t n)
+{
+	put(emit, p, n);
+}
+
+static void put_json(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+{
+	const struct sp__jsonrow row = { e->json, &e->json_mem, put_text, e };
+	const struct sp__slice line[2] = { { a ? a->data : NULL, a ? a->bytes : 0 },
+					   { b ? b->data : NULL, b ? b->bytes : 0 } };
+
+	if (sp__jsonrow_put(&row, line))
+		e->error = sp__err(e->err, -ENOMEM, "allocate", NULL, -1);
+}
+
 static void put_record(struct sp__emit *e, const struct sp__line *const *of)
 {
 	const struct sp__line *a = of[0], *b = of[1], *keyed = a ? a : b;
@@ -387,7 +416,9 @@ static void put_record(struct sp__emit *e, const struct sp__line *const *of)
 		fixed(e, a, b);
 		return;
 	}
-	if (e->simple) {
+	if (e->json) {
+		put_json(e, a, b);
+	} else if (e->simple) {
 		put(e, keyed->key.p, keyed->key.n);
 		if (a)
 			put_rest(e, a);

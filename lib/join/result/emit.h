@@ -11,6 +11,7 @@
 #include <limits.h>
 #include "join/plan/plan.h"
 #include "join/result/condition.h"
+#include "join/result/jsonrow.h"
 #include "rec/fields.h"
 #include "run/env.h"
 
@@ -54,6 +55,10 @@ struct sp__emit {
 	size_t fixed_bytes[2]; /* bytes of each file in the result; 0: it is not in the result */
 	unsigned char fill;
 	struct sp__fields fields[SP_JOIN_FILES_MAX];
+	/* JSON lines: */
+	const struct sp__jsonform *json; /* NULL: other records */
+	struct sp__jsonform *own_json;	 /* ... if this emit frees it */
+	struct sp__jsonmem json_mem;
 
 	struct sp__wstream *ws; /* set by the owner before the first flush */
 	/*

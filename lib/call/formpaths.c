@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads what a join of JSON lines has of its own: keys that are lists of paths, and the names of
+ * the members of a nested result.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "call/form.h"
+#include "rec/jsonread.h"
+
+void sp__form_free_paths(struct sp_join_form_key *key)
+{
+	for (size_t i = 0; i < key->npaths; i++)
+		free(key->path[i]);
+	free(key->path);
+	key->path = NULL;
+	key->npaths = 0;
+}
+
+static int add_path(struct sp_join_form_key *key, const char *text, size_t bytes,
+		    struct sp_errinfo *err)
+{
+	char *path = strndup(text, bytes);
+
+	if (!path || !SP__ARRAY_RESIZE(key->path, key->npaths + 1)) {
+		free(path);
+		return sp__form_no_memory(err);
+	}
+	key->path[key->npaths++] = path;
+	return 0;
+}
+
+/* Adds the paths of a list. */
+static int parse(struct sp_join_form_key *key, const char *text, struct sp_errinfo *err)
+{
+	struct sp__json_paths *paths;
+	const char *p = text, *rest = text;
+	size_t number;
+	int rc = sp__json_paths_new(&paths) ? sp__form_no_memory(err) : 0;
+
+	while (!rc) {
+		rc = sp__json_paths_add(paths, p, ":,", &number, &rest, err);
+		if (!rc && *rest == ':')
+			rc = sp__invalid(err, text, "a path of a join has no letters:");
+		if (!rc)
+			rc = add_path(key, p, (size_t)(rest - p), err);
+		if (rc || !*rest)
+			break;
+		p = rest + 1;
+	}
+	sp__json_paths_free(paths);
+	return rc;
+}
+
+static bool same_paths(const struct sp_join_form_key *a, const struct sp_join_form_key *b)
+{
+	bool same = a->npaths == b->npaths;
+
+	for (size_t i = 0; same && i < a->npaths; i++)
+		same = !strcmp(a->path[i], b->path[i]);
+	return same;
+}
+
+int sp__form_set_paths(struct sp_join_form_key *key, const char *text, struct sp_errinfo *err)
+{
+	struct sp_join_form_key given = { .text = text };
+	int rc = parse(&given, text, err);
+
+	if (!rc && key->npaths && !same_paths(key, &given))
+		rc = sp__invalid(err, NULL, "incompatible join fields %s, %s", key->paths, text);
+	if (rc || key->npaths) {
+		sp__form_free_paths(&given);
+		return rc;
+	}
+	key->path = given.path;
+	key->npaths = given.npaths;
+	key->paths = text;
+	return 0;
+}
+
+int sp__form_paths(struct sp_join_form *form, struct sp_errinfo *err)
+{
+	struct sp_join_form_key *key = form->key;
+	struct sp_join_opts *o = form->opts;
+
+	for (int i = 0; i < 2; i++) {
+		if (key[i].npaths && !o->json)
+			return sp__invalid(err, key[i].paths, "a path needs --json:");
+		if (o->json && (key[i].n || key[i].name || !key[i].npaths))
+			return sp__invalid(err, NULL,
+					   "with --json the key is a path, such as -j .user.id");
+		o->paths[i] = (const char *const *)key[i].path;
+	}
+	if (o->json && key[0].npaths != key[1].npaths)
+		return sp__invalid(err, NULL, "keys have different numbers of paths: %zu, %zu",
+				   key[0].npaths, key[1].npaths);
+	if (o->json)
+		o->nkeys = key[0].npaths;
+	return 0;
+}
+
+int sp_join_form_set_nested(struct sp_join_form *form, const char *text, struct sp_errinfo *err)
+{
+	char *copy = strdup(text ? text : "left,right"), *comma = copy ? strchr(copy, ',') : NULL;
+
+	free(form->nested_text);
+	form->nested_text = copy;
+	if (!copy)
+		return sp__form_no_memory(err);
+	if (!comma || comma == copy || !comma[1] || strchr(comma + 1, ','))
+		return sp__invalid(err, text, "--nested needs two names separated by a comma, not");
+	*comma = '\0';
+	if (!strcmp(copy, comma + 1))
+		return sp__invalid(err, text, "--nested needs two different names, not");
+	form->nested[0] = copy;
+	form->nested[1] = comma + 1;
+	form->opts->nested = form->nested;
+	return 0;
+}
+
+int sp__form_check_json(const struct sp_join_form *form, struct sp_errinfo *err)
+{
+	const struct sp_join_opts *o = form->opts;
+
+	if (!o->json && (o->strict || o->nested))
+		return sp__invalid(err, NULL, "%s needs --json",
+				   o->strict ? "--strict" : "--nested");
+	if (o->nested && !o->pairs)
+		return sp__invalid(err, NULL,
+				   "--nested needs pairs, which --type=semi, --type=anti and -v "
+				   "do not write");
+	return 0;
+}
