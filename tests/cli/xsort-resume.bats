@@ -80,6 +80,7 @@ checkpoints()
 		pid=$!
 		until [ "$(stat -c %s d/spindle.result 2>/dev/null || echo 0)" -gt 25000000 ]; do
 			kill -0 $pid || break
+			sleep 0.02
 		done
 		kill -9 $pid && wait $pid || true
 		[ -e d ]
