@@ -191,9 +191,14 @@ other()
 	"$xtable" index t c2 -o first.index
 	"$xtable" append t in.csv
 	"$xtable" index t c2
-	for i in {1..60}; do echo "3,7" | "$xtable" append t; done
-	[ "$("$xtable" get t --by=c2 5 7 | wc -l)" = 62 ]
-	for i in {1..390}; do echo "3,7" | "$xtable" append t; done
+	# With a sanitizer, appends are slow and alike.
+	local few=60 i
+
+	[ -z "${SP_TEST_VARIANT:-}" ] || few=10
+	for ((i = 0; i < few; i++)); do echo "3,7" | "$xtable" append t; done
+	[ "$("$xtable" get t --by=c2 5 7 | wc -l)" = $((few + 2)) ]
+	[ -z "${SP_TEST_VARIANT:-}" ] || return 0
+	for ((; i < 450; i++)); do echo "3,7" | "$xtable" append t; done
 	run -2 "$xtable" get t --by=c2 5
 	[[ $output == *"xtable index t c2"* ]]
 	# That of the load is always right.
