@@ -112,14 +112,14 @@ static int add_objects(struct sp__members *m, const char *path)
 
 /* Decides how the values of a member are taken. */
 static void set_rules(struct sp__member *member, const struct sp__column *c, bool inferred,
-		      bool told)
+		      bool counted)
 {
 	const bool text = sp__type_is_text(&c->type);
 
 	member->raw = c->json;
 	member->whole = text && !inferred;
 	member->no_text = inferred && (c->json || (!text && member->kinds & 1U << SP__JSON_NUMBER));
-	member->mixed_told = told && text && !c->json;
+	member->counted = counted && text && !c->json;
 }
 
 int sp__members_bind(struct sp__members *m, const struct sp__schema *s, const bool *inferred)

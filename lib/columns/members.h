@@ -32,7 +32,7 @@ struct sp__member {
 	uint32_t column; /* SP__MEMBER_NONE: none */
 	bool raw;	 /* its values are stored as they are written */
 	bool no_text;	 /* it has no texts: its type was inferred from other values */
-	bool mixed_told; /* the user did not choose texts: other values are counted */
+	bool counted;	 /* its type was not chosen by the user: values made texts are counted */
 };
 
 struct sp__members {
@@ -51,7 +51,8 @@ uint32_t sp__members_add(struct sp__members *m, const char *path, size_t n,
 			 enum sp__member_form form);
 /*
  * Gives the members of the columns of a schema their columns, and adds those that are missing.
- * inferred: columns whose types were inferred; NULL: a table that gets further records.  Returns 0 or -ENOMEM.
+ * inferred: columns whose types were inferred; NULL: the table is there, and gets further records.
+ * Returns 0 or -ENOMEM.
  */
 SP_MUST_CHECK int sp__members_bind(struct sp__members *m, const struct sp__schema *s,
 				   const bool *inferred);

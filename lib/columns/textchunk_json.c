@@ -27,7 +27,7 @@ static int take_member(void *arg, uint32_t member, const struct sp__json_value *
 		/* Decoded in its place, which is longer. */
 		p++;
 		n = value->escaped ? sp__json_text(value, p, n) : n - 2;
-	} else if (m->mixed_told && value->kind != SP__JSON_TEXT) {
+	} else if (m->counted && value->kind != SP__JSON_TEXT) {
 		c->columns[m->column].mixed = true;
 		c->made_texts++;
 	}

@@ -50,8 +50,10 @@ def number(r, kind):
         return r.choice(["-", ""]) + str(r.randint(1, 9)) + "".join(r.choices("0123456789", k=24))
     if kind == "cents":
         return f"{r.randint(-99999, 99999) / 100:.2f}"
-    return r.choice([f"{r.uniform(-9, 9):.{r.randint(1, 15)}f}", f"{r.randint(0, 9)}e{r.randint(-9, 9)}",
-                     f"{r.randint(1, 9)}.5E+{r.randint(0, 20)}", str(r.randint(-9, 9)), "-0", "-0.0"])
+    return r.choice([f"{r.uniform(-9, 9):.{r.randint(1, 15)}f}",
+                     f"{r.randint(0, 9)}e{r.randint(-9, 9)}",
+                     f"{r.randint(1, 9)}.5E+{r.randint(0, 20)}",
+                     str(r.randint(-9, 9)), "-0", "-0.0"])
 
 
 def value(r, kind):
@@ -69,8 +71,8 @@ def value(r, kind):
     if kind == "time":
         return f'"2024-01-0{r.randint(1, 9)}{r.choice(" T")}10:11:{r.randint(10, 59)}"'
     if kind == "array":
-        return "[" + r.choice([", ", ","]).join(
-            value(r, r.choice(["integer", "text", "boolean"])) for _ in range(r.randint(0, 3))) + "]"
+        kinds = r.choices(["integer", "text", "boolean"], k=r.randint(0, 3))
+        return "[" + r.choice([", ", ","]).join(value(r, k) for k in kinds) + "]"
     if kind == "kept":
         return r.choice(["[1]", "true", "5"])
     return value(r, r.choice(["word", "integer", "boolean", "array"]))
