@@ -237,7 +237,8 @@ void sp_call_free(struct sp_call *call)
 
 const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call)
 {
-	return call->named || call->keep_order || call->where ? NULL : &call->sort;
+	return call->named || call->keep_order || call->where || call->skip_invalid ? NULL
+										    : &call->sort;
 }
 
 const char *const *sp_call_args(const struct sp_call *call)
@@ -312,6 +313,7 @@ static int name_columns(const struct sp_call *call, struct sp_columns *c, struct
 	int rc;
 
 	io->where = call->where;
+	io->skip_invalid = call->skip_invalid;
 	if (!call->where || !call->order.header_records)
 		return 0;
 	*c = sp__call_columns(call, headed_input(io));
@@ -378,9 +380,10 @@ int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
 	if (call->keep_order)
 		return sp__errf(to, SP_EUNSUP, "plan", NULL, -1,
 				"the order of the input cannot be kept with parts");
-	if (call->where)
+	if (call->where || call->skip_invalid)
 		return sp__errf(to, SP_EUNSUP, "plan", NULL, -1,
-				"records cannot have a condition with parts");
+				call->where ? "records cannot have a condition with parts"
+					    : "invalid records cannot be left out with parts");
 	c = numbered(call, &io, &made, to);
 	if (!c)
 		return to->code;

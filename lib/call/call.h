@@ -18,6 +18,7 @@ struct sp_call {
 	size_t ncopies;
 	const char *count_name;
 	const char *where;
+	bool skip_invalid;
 	bool keep_order;
 	bool named; /* a key names a column; keys are not yet set */
 	const char **tmpdirs;

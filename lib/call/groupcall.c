@@ -16,6 +16,7 @@ struct sp_call_group {
 	struct sp_call base; /* arguments, directories, and the format as an order */
 	struct sp_group_opts opts;
 	const char **keys, **by, **percent, **cumulative;
+	int rows; /* format of the rows */
 };
 
 static const struct sp__option names[] = {
@@ -33,12 +34,18 @@ static const struct sp__option names[] = {
 	{ "field-separator", 't', SP__OPT_ARG },
 	{ "header", SP__OPT_HEADER, SP__OPT_NONE },
 	{ "null", SP__OPT_NULL, SP__OPT_ARG },
+	{ "json", SP__OPT_JSON, SP__OPT_MAYBE },
+	{ "strict", SP__OPT_STRICT, SP__OPT_NONE },
 	{ "skip-invalid", SP__OPT_SKIP_INVALID, SP__OPT_NONE },
 	SP__OPTIONS_COMMON,
 	{ 0 },
 };
 
-static const struct sp_enum_value formats[] = { { "text", false }, { "json", true }, { NULL, 0 } };
+enum { ROWS_GIVEN_NOT, ROWS_TEXT, ROWS_CSV, ROWS_JSON };
+
+static const struct sp_enum_value formats[] = {
+	{ "text", ROWS_TEXT }, { "csv", ROWS_CSV }, { "json", ROWS_JSON }, { NULL, 0 }
+};
 
 /* Adds a key: of the groups or, behind --largest, of the records in them. */
 static int add_key(struct sp_call_group *g, const char *text, struct sp_errinfo *err)
@@ -66,13 +73,24 @@ static int add_running(const char ***list, size_t *n, const char *arg, struct sp
 	return 0;
 }
 
-static int set_format(struct sp_group_opts *o, const char *text, struct sp_errinfo *err)
+/* Sets the format of the rows, after all options are read. */
+static int choose_rows(struct sp_call_group *g, struct sp_errinfo *err)
 {
-	int json;
-	int rc = sp__option_choice(formats, "format", text, &json, err);
+	const struct sp_order *o = &g->base.order;
 
-	o->json = !rc && json;
-	return rc;
+	if (o->strict && !o->json)
+		return sp__invalid(err, NULL, "--strict needs --json");
+	if (g->rows == ROWS_CSV && !o->csv && !o->json)
+		return sp__invalid(err, NULL, "--format=csv needs --csv or --json");
+	if (o->json && (g->opts.header || g->rows == ROWS_TEXT))
+		return sp__invalid(err, NULL, "options '--json' and '%s' are incompatible",
+				   g->opts.header ? "--header" : "--format=text");
+	g->opts.json = g->rows == ROWS_JSON;
+	if (o->json) {
+		g->opts.header = g->rows == ROWS_CSV;
+		g->opts.json = !g->opts.header && !g->opts.largest;
+	}
+	return 0;
 }
 
 /* Sets an option that is a text.  Returns 1: another option. */
@@ -114,7 +132,7 @@ static int set(struct sp_call_group *g, int code, const char *arg, struct sp_err
 		g->opts.cumulative = g->cumulative;
 		return rc;
 	case SP__OPT_FORMAT:
-		return set_format(&g->opts, arg, err);
+		return sp__option_choice(formats, "format", arg, &g->rows, err);
 	case SP__OPT_HEADER:
 		g->opts.header = true;
 		return 0;
@@ -145,9 +163,13 @@ static int finish(struct sp_call_group *g, struct sp_errinfo *err)
 {
 	const struct sp_order *o = &g->base.order;
 	const char *a, *b;
+	int rc;
 
 	if (sp_order_conflict(o, &a, &b))
 		return sp__invalid(err, NULL, "options '%s' and '%s' are incompatible", a, b);
+	rc = choose_rows(g, err);
+	if (rc)
+		return rc;
 	g->opts.format = sp_order_format(o);
 	g->opts.separator = o->separator;
 	if (o->separator >= 0)

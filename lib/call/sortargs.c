@@ -31,6 +31,9 @@ const struct sp__option sp__call_sort_options[] = {
 	{ "keep-order", SP__OPT_KEEP_ORDER, SP__OPT_NONE },
 	{ "spill-compression", SP__OPT_SPILL_COMPRESSION, SP__OPT_ARG },
 	{ "where", SP__OPT_WHERE, SP__OPT_ARG },
+	{ "json", SP__OPT_JSON, SP__OPT_MAYBE },
+	{ "strict", SP__OPT_STRICT, SP__OPT_NONE },
+	{ "skip-invalid", SP__OPT_SKIP_INVALID, SP__OPT_NONE },
 	{ "record-size", SP__OPT_RECORD_SIZE, SP__OPT_ARG },
 	{ "bkey", SP__OPT_BKEY, SP__OPT_ARG },
 	{ "seed", SP__OPT_SEED, SP__OPT_ARG },
@@ -46,6 +49,17 @@ static int set_fixed(struct sp_order *o, const char *text, struct sp_errinfo *er
 		return sp__invalid(err, text, "invalid --record-size argument");
 	o->record_bytes = bytes;
 	return 0;
+}
+
+static int set_json(struct sp_order *o, const char *arg, struct sp_errinfo *err)
+{
+	static const struct sp_enum_value forms[] = { { "lines", 0 }, { "array", 1 }, { NULL, 0 } };
+	int array = 0;
+	int rc = arg ? sp__option_choice(forms, "json", arg, &array, err) : 0;
+
+	o->json = true;
+	o->array = array;
+	return rc;
 }
 
 static int set_sort(struct sp_order *o, const char *text, struct sp_errinfo *err)
@@ -85,6 +99,11 @@ int sp__call_order_option(struct sp_order *o, int code, const char *arg, struct 
 	switch (code) {
 	case SP__OPT_CSV:
 		o->csv = true;
+		return 0;
+	case SP__OPT_JSON:
+		return set_json(o, arg, err);
+	case SP__OPT_STRICT:
+		o->strict = true;
 		return 0;
 	case SP__OPT_RECORD_SIZE:
 		return set_fixed(o, arg, err);
@@ -128,6 +147,10 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 	}
 	if (code == SP__OPT_WHERE) {
 		call->where = arg;
+		return 0;
+	}
+	if (code == SP__OPT_SKIP_INVALID) {
+		call->skip_invalid = true;
 		return 0;
 	}
 	if (code == SP__OPT_SPILL_COMPRESSION)
@@ -188,6 +211,8 @@ static int finish(struct sp_call *call, struct sp_errinfo *err)
 	if (!rc && call->where && call->order.record_bytes)
 		rc = sp__invalid(err, NULL,
 				 "options '--where' and '--record-size' are incompatible");
+	if (!rc && call->skip_invalid && !call->order.json)
+		rc = sp__invalid(err, NULL, "--skip-invalid needs --json");
 	if (!rc && call->keep_order && call->sort.count)
 		rc = sp__invalid(err, NULL,
 				 "options '--count' and '--keep-order' are incompatible");

@@ -57,6 +57,9 @@ class SortKeywords(CommonKeywords, total=False):
     ignore_nonprinting: bool | None
     count: bool | str | None
     where: str | None  #: a condition: only records for which it is true
+    json: bool | str | None  #: lines of JSON, or "array"; keys are paths such as ".user.id:n"
+    strict: bool | None  #: with json: check all characters
+    skip_invalid: bool | None  #: with json: leave out lines that are not JSON
     spill_compression: str | None
 
 
@@ -86,7 +89,9 @@ class GroupKeywords(FileKeywords, total=False):
     order: str | None  #: key, first, or a column of the result: "total:r"
     largest: int | None  #: instead of agg: the first records of each group, in the order of by
     by: Columns | None
-    format: str | None  #: text or json
+    format: str | None  #: text, csv or json
+    json: bool | str | None  #: lines of JSON, or "array"; columns are paths such as ".user.id"
+    strict: bool | None  #: with json: check all characters
     pivot: str | int | None  #: a key: a column of the result for each of its values
     percent: bool | Strings | None  #: columns: shares of the total; True: of the first count or sum
     cumulative: bool | Strings | None  #: columns: running totals

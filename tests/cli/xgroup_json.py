@@ -56,7 +56,10 @@ def main():
         else:
             groups[-1].append(record)
     for group in groups:
-        row = [json.dumps(p[1:], ensure_ascii=False) + ":" + spelling(group[0][1], p) for p in paths]
+        row = []
+        for path in paths:
+            name = json.dumps(path[1:], ensure_ascii=False)
+            row.append(name + ":" + spelling(group[0][1], path))
         texts = {text_of(find(r[0], ".s")) for r in group} - {""}
         numbers = [n for n in (find(r[0], ".i") for r in group) if n is not None]
         row.append('"rows":%d' % len(group))

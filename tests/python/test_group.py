@@ -131,6 +131,16 @@ class Groups(Folder):
                 sp.group_file(a, self.out, f"-t'|' {args}")
                 self.assertEqual(self.out.read_text(), want)
 
+    def test_lines_of_json(self):
+        a = self.file("a", '{"k":1,"n":2}\n{"k":"1","n":3}\n{"k":1.0,"n":4}\n')
+        sp.group(a, self.out, json=True, keys=".k", agg="sum(.n) as n")
+        self.assertEqual(self.out.read_text(), '{"k":1,"n":6}\n{"k":"1","n":3}\n')
+        sp.group(a, self.out, json=True, keys=".k", agg="sum(.n) as n", format="csv")
+        self.assertEqual(self.out.read_text(), "k,n\n1,6\n1,3\n")
+        for keywords in (dict(csv=True), dict(header=True), dict(format="text"), dict(keys="k")):
+            with self.subTest(keywords), self.assertRaises(ValueError):
+                sp.group(a, self.out, json=True, **keywords)
+
     def test_formats(self):
         sp.group(self.file("a", "x y\0x z\0"), self.out, keys=1, zero_terminated=True)
         self.assertEqual(self.out.read_bytes(), b"x 2\0")

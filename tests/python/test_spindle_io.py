@@ -135,6 +135,37 @@ class Keywords(Folder):
         sp.sort(self.file("b", b"b 1\na 20\nc 3\n"), self.folder / "x", where="$2 < 10")
         self.assertEqual((self.folder / "x").read_text(), "b 1\nc 3\n")
 
+    def test_lines_of_json(self):
+        a = self.file("a", b'{"n":2,"s":"x"}\n{"n":10}\n{"n":1e0}\n')
+        report = sp.sort(a, self.folder / "x", json=True, keys=".n:r")
+        self.assertEqual((self.folder / "x").read_text(), '{"n":10}\n{"n":2,"s":"x"}\n{"n":1e0}\n')
+        self.assertEqual(report["result"]["records"], 3)
+        sp.sort(a, self.folder / "x", json=True, keys=[".s:E", ".n"], where=".n > 1")
+        self.assertEqual((self.folder / "x").read_text(), '{"n":2,"s":"x"}\n{"n":10}\n')
+        b = self.file("b", b'[{"n":2},\n {"n":1}]')
+        sp.sort(b, self.folder / "x", json="array")
+        self.assertEqual((self.folder / "x").read_text(), '  {"n":1}\n{"n":2}\n')
+        bad = self.file("bad", b'{"n":2}\n{"n":}\n{"n":1}\n')
+        report = sp.sort(bad, self.folder / "y", json=True, keys=".n", skip_invalid=True)
+        self.assertEqual((self.folder / "y").read_text(), '{"n":1}\n{"n":2}\n')
+        self.assertEqual(report["result"]["skipped"], 1)
+        for keywords, kind, reason in (
+            (dict(json=True, keys=".n"), sp.SpindleError, "bad: line 2, byte 6: not JSON"),
+            (dict(json=True, csv=True), ValueError, "'--json' and '--csv'"),
+            (dict(json=True, keys="2"), ValueError, "a key is a path"),
+            (dict(json="list"), ValueError, "list"),
+            (dict(keys=".n"), ValueError, "a path needs --json"),
+            (dict(skip_invalid=True), ValueError, "--skip-invalid needs --json"),
+        ):
+            with self.subTest(keywords), self.assertRaisesRegex(kind, reason):
+                sp.sort(bad, self.folder / "z", **keywords)
+        self.assertFalse((self.folder / "z").exists())
+        options = sp.Options(json=True, keys=".n")
+        data = sp.sort_buffer(b'{"n":2}\n{"n":1}\n', options).data
+        self.assertEqual(bytes(data), b'{"n":1}\n{"n":2}\n')
+        with self.assertRaises((sp.SpindleError, ValueError)):
+            sp.sort_buffer(b'{"n":2}\n{"n":}\n', options)
+
     def test_a_wrong_condition_leaves_no_result(self):
         a, empty = self.file("a", b"name,n\nx,1\ny,z\n"), self.file("empty", b"")
         named = dict(csv=True, header=True)
