@@ -215,7 +215,7 @@ refused()
 	local option
 
 	echo '{"id":1}' | tee a >b
-	for option in --csv --header -z -i -t, '-e x' '-o auto' '-o 1.name' '-o 1.2' '--where=x>1' --record-size=4 \
+	for option in --csv --header -z -i '-t,' '-e x' '-o auto' '-o 1.name' '-o 1.2' '--where=x>1' --record-size=4 \
 		--bkey=0:4 --index1=a --index2=a --check-order --algorithm=merge --algorithm=inl --algorithm=async-inl \
 		--then=a,left=1.1,key=1; do
 		# shellcheck disable=SC2086 # an option with its argument
