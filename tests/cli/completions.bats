@@ -89,6 +89,12 @@ completes() # KEYS WORDS
 	# the file may follow the cursor
 	back=$'\2\2\2\2\2\2\2\2\2\2'
 	completes "xsort --csv --header -k pric goods.csv$back\t" '<--csv><--header><-k><price><goods.csv>'
+	printf '{"time":"x","user":{"id":1},"tags":[{"b":1}],"odd name":3,"q\\"":{"in":1},"last":2}\n{"no":1}\n' >log.jsonl
+	completes 'xsort --json log.jsonl -k .us\t.i\t' '<--json><log.jsonl><-k><.user.id>'
+	completes 'xsort --json log.jsonl -k .l\t' '<--json><log.jsonl><-k><.last>'
+	completes 'xsort --json log.jsonl -k .no\t' '<--json><log.jsonl><-k><.no>'
+	completes 'xgroup --json log.jsonl -k .ti\t' '<--json><log.jsonl><-k><.time>'
+	completes 'xjoin --json log.jsonl log.jsonl -1 .ti\t-2 .la\t' '<--json><log.jsonl><log.jsonl><-1><.time><-2><.last>'
 	# without a header or a file, and below the header, there is none
 	completes 'xsort --csv goods.csv -k pric\t' '<--csv><goods.csv><-k><pric>'
 	completes 'xsort --csv --header -k inp\t' '<--csv><--header><-k><inp>'
@@ -146,6 +152,8 @@ lacks()
 	[ "$(asked 'xindex build --csv --header goods.csv -k prim')" = prime ]
 	[ "$(asked 'xjoin --header -t ";" semi.csv goods.csv -1 c')" = cost ]
 	[ "$(asked 'xjoin --header --csv semi.csv goods.csv -2 pri')" = 'price prime' ]
+	printf '{"time":"x","user":{"id":1}}\n' >log.jsonl
+	[ "$(asked 'xsort --json log.jsonl -k .us')" = '.user .user.id' ]
 	# without a header or a file, and below the header, there is none
 	[ -z "$(asked 'xsort --csv goods.csv -k pri')" ]
 	[ -z "$(asked 'xsort --csv --header -k pri')" ]

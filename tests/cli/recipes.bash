@@ -54,6 +54,8 @@ make_data()
 	gzip -c left.txt >left.gz
 	seq 200 | awk '{ printf "{\"at\":%d,\"user\":{\"id\":%d.0}}\n", $1, $1 * 37 % 60 }' >events.jsonl
 	seq 40 | awk '{ printf "{\"id\":%d,\"name\":\"n%d\"}\n", $1, $1 }' >users.jsonl
+	{ echo '['; sed '$!s/$/,/' users.jsonl; echo ']'; } >users.json
+	{ head -n 50 logs.jsonl; echo '{"user": '; tail -n +51 logs.jsonl; } >mixed.jsonl
 	seq 100 | awk '{ print "a" $1 % 10, "d" $1 % 7, $1 }' >sales
 	seq 0 8 | awk '{ for (d = 0; d < 5; d++) print "a" $1, "d" d, $1 * d + 1 }' >prices
 	printf 'Ab 1\ncD 2\nef 3\n' >words.l

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Lines of JSON in tables: columns of members, bad records, and a scan that gives the values back.
+# shellcheck disable=SC2154 # run sets stderr and stderr_lines
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 full=${SP_TEST_FULL:-}
@@ -10,7 +11,6 @@ setup()
 	begin_test
 }
 
-# shellcheck disable=SC2154 # bats sets stderr
 # load OPTION...: loads standard input from a file.
 load_lines()
 {
@@ -245,7 +245,7 @@ column()
 	printf '{"a":1}\n{}\n' | refused 'line 2' 'not null' -- --schema schema
 	run -2 "$xtable" load --csv new --types 'c1:text json' one
 	[[ $output == *'JSON lines only'* ]]
-	for option in --csv --header --null=x -t, --record-size=4; do
+	for option in --csv --header --null=x '-t,' --record-size=4; do
 		run -2 "$xtable" load --json "$option" new one
 		[[ $output == *'--json does not go with'* ]]
 	done

@@ -17,7 +17,7 @@ static const char about[] =
 	"can be a table of xtable: its columns have names, and the result is CSV.";
 
 static const char notes[] =
-	"KEY is one column: its number, or with --header its name, and letters of sort,\n"
+	"KEYDEF is one column: its number, or with --header its name, and letters of sort,\n"
 	"as in 3, 3n, name or name:f; or an expression, as in 'substr(day, 1, 7)'.  Rows\n"
 	"come in the order of the keys; texts compare by their bytes.\n"
 	"\n"
@@ -133,7 +133,7 @@ static void set_json(void *format, const char *option, const char *text)
 
 static const struct setting settings[] = {
 	{ .doc = "Groups:" },
-	{ "key", "KEY", "group by this column or expression; may be repeated", .call = add_key,
+	{ "key", "KEYDEF", "group by this column or expression; may be repeated", .call = add_key,
 	  .letter = 'k' },
 	{ "agg", "LIST", "aggregates of each group (count())", TO(opts.aggregates), .letter = 'a',
 	  .once = "lists of aggregates" },
@@ -148,7 +148,7 @@ static const struct setting settings[] = {
 	  "FORM "
 	  "with a key for each %s",
 	  TO(opts.split), .once = "names of files" },
-	{ "pivot", "KEY", "a column of the result for each value of this key", TO(opts.pivot),
+	{ "pivot", "KEYDEF", "a column of the result for each value of this key", TO(opts.pivot),
 	  .once = "pivots" },
 	{ "percent", "COLUMN [as NAME]",
 	  "add a column: the share of the total, in percent, of this count or sum (the first one); "
