@@ -144,6 +144,9 @@ if [ -e "$shim" ]; then
 		calls '-u --keep-order of what is read once' -u --keep-order -S 512K --decompress in.gz
 	near=2 which='open read pread' calls 'decompressing' -S 512K --decompress in.gz
 	near=2 which='open read pread' calls 'decompressing what is found' -S 512K --auto-compression in.gz
+	tr -dc 'a-zA-Z0-9\n' <large | head -n 9000 | awk '{ printf "{\"k\":[\"%s\"],\"n\":%d}\n", $1, NR }' >json
+	"$xsort" --json -k .k json >json-want
+	wanted=json-want which='open read write pread pwrite' calls 'lines of JSON' --json -k .k -S 512K json
 	calls 'with compression' -S 512K --engine=sync --spill-compression=lz4 in
 else
 	tap_skip 'failing calls' 'no shim in this build'

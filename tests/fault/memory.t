@@ -56,6 +56,8 @@ sweep()
 }
 sweep 'a small sort' few
 sweep 'numbers, keys, unique' -k2,2n -k1,1 -u few
+awk '{ printf "{\"k\":\"%d\\t\",\"n\":[%d]}\n", NR % 7, NR }' few >few.json
+sweep 'lines of JSON' --json -k .k -k .n:r few.json
 sweep 'through temporary space' -S 512K in
 sweep 'through temporary space, compressed' -S 512K --spill-compression=zstd in
 sweep 'in the order of the input' -u --keep-order -S 512K in

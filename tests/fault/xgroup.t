@@ -30,7 +30,10 @@ shares=(-k 1 -S 1M --parallel=2 --percent '--cumulative=percent(count())' in)
 printf 'a,b,c\n' | cat - <(tr ' ' , <in) | "$xtable" load --csv --header --layout=csm t - || exit 2
 # shellcheck disable=SC2034
 table=(-k a -S 1M --parallel=2 --agg 'sum(b), max(c), last(a)' t)
-for command in memory spilled table alone expressions pivot shares; do
+awk '{ printf "{\"k\":\"%s\",\"v\":{\"n\":%s,\"t\":\"%s\\t\"}}\n", $1, $2, $3 }' in >in.json
+# shellcheck disable=SC2034
+json=(--json -k .k -S 1M --parallel=2 --agg 'sum(.v.n), last(.v.t)' --where '.v.n > 1' in.json)
+for command in memory spilled table alone expressions pivot shares json; do
 	declare -n line=$command
 	"$xgroup" "${line[@]}" >want.$command || exit 2
 done
@@ -78,7 +81,7 @@ requests()
 }
 
 wrap=() full=${SP_TEST_FULL:-}
-for command in memory spilled table alone expressions pivot shares; do
+for command in memory spilled table alone expressions pivot shares json; do
 	sweep $command alloc $((full ? 200 : 10))
 	for call in open read pread write pwrite close ftruncate rename; do
 		sweep $command $call $((full ? 20 : 3))

@@ -17,9 +17,9 @@ static const char about[] =
 	"can be a table of xtable: its columns have names, and the result is CSV.";
 
 static const char notes[] =
-	"KEYDEF is one column: its number, or with --header its name, and letters of sort,\n"
-	"as in 3, 3n, name or name:f; or an expression, as in 'substr(day, 1, 7)'.  Rows\n"
-	"come in the order of the keys; texts compare by their bytes.\n"
+	"KEYDEF is one column: its number, or with --header its name, and letters of\n"
+	"sort, as in 3, 3n, name or name:f; or an expression, as in 'substr(day, 1, 7)'.\n"
+	"Rows come in the order of the keys; texts compare by their bytes.\n"
 	"\n"
 	"LIST has FUNCTION(COLUMN) [as NAME], with commas between them; COLUMN can be an\n"
 	"expression.  Functions:\n"
