@@ -45,7 +45,7 @@ static size_t join(struct sp__member_reader *r, size_t prefix, const struct sp__
 	if (prefix)
 		*to++ = '.';
 	n = sp__json_text(name, to, room);
-	if (memchr(to, '\0', n))
+	if (!n || memchr(to, '\0', n))
 		return 0;
 	n += (size_t)(to - r->path);
 	return n <= SP__COLUMN_NAME_MAX ? n : 0;
@@ -84,19 +84,22 @@ static int add(struct sp__member_reader *r, size_t n, const struct sp__json_valu
 	return 0;
 }
 
-/* Takes the values of the members below a path back. */
+/*
+ * Takes back the values that this record has in the object with the path of this length.  A member
+ * whose name has the points of such a path is not in the object.
+ */
 static int forget(struct sp__member_reader *r, size_t n)
 {
 	const struct sp__json_value none = { .p = "" };
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < r->members->n; i++) {
-		const struct sp__member *m = &r->members->list[i];
+		const struct sp__json_member *m = &r->members->list[i];
 
-		if (m->bytes <= n || m->path[n] != '.' || memcmp(m->path, r->path, n) != 0)
+		if (i >= r->nseen || r->seen[i].record != r->record || r->seen[i].inside < n ||
+		    m->bytes <= n || m->path[n] != '.' || memcmp(m->path, r->path, n) != 0)
 			continue;
-		if (i < r->nseen)
-			r->seen[i] = 0;
+		r->seen[i].record = 0;
 		if (m->column != SP__MEMBER_NONE)
 			rc = r->take(r->arg, i, &none);
 	}
@@ -111,8 +114,8 @@ static int note(struct sp__member_reader *r, uint32_t member, bool *again)
 	if (!SP__ARRAY_GROW(r->seen, r->nseen, r->members->n))
 		return -ENOMEM;
 	memset(r->seen + known, 0, (r->nseen - known) * sizeof(*r->seen));
-	*again = r->seen[member] == r->record;
-	r->seen[member] = r->record;
+	*again = r->seen[member].record == r->record;
+	r->seen[member] = (struct sp__member_seen){ r->record, r->prefix };
 	r->repeated += *again;
 	return 0;
 }
@@ -144,7 +147,7 @@ static int read_nested(struct sp__member_reader *r, uint32_t at, size_t n,
 static int read_member(struct sp__member_reader *r, size_t n, const struct sp__json_value *value)
 {
 	uint32_t at = find(r, n);
-	struct sp__member *m;
+	struct sp__json_member *m;
 	bool again;
 	int rc = 0;
 
@@ -182,6 +185,7 @@ static int read_object(struct sp__member_reader *r, const struct sp__json_value 
 	while (!rc && sp__json_item(&items, &name, &value)) {
 		const size_t n = join(r, prefix, &name);
 
+		r->prefix = prefix;
 		if (n)
 			rc = read_member(r, n, &value);
 		else

@@ -38,7 +38,7 @@ static uint32_t place_of(const struct sp__members *m, const char *path, size_t n
 	uint32_t at = hash(path, n) & m->mask;
 
 	for (; m->table[at]; at = (at + 1) & m->mask) {
-		const struct sp__member *other = &m->list[m->table[at] - 1];
+		const struct sp__json_member *other = &m->list[m->table[at] - 1];
 
 		if (other->bytes == n && !memcmp(other->path, path, n))
 			break;
@@ -88,11 +88,11 @@ uint32_t sp__members_add(struct sp__members *m, const char *path, size_t n,
 		return SP__MEMBER_NONE;
 	}
 	m->table[place_of(m, path, n)] = m->n + 1;
-	m->list[m->n] = (struct sp__member){ .path = copy,
-					     .bytes = (uint32_t)n,
-					     .form = form,
-					     .whole = is_whole(m, path, n),
-					     .column = SP__MEMBER_NONE };
+	m->list[m->n] = (struct sp__json_member){ .path = copy,
+						  .bytes = (uint32_t)n,
+						  .form = form,
+						  .whole = is_whole(m, path, n),
+						  .column = SP__MEMBER_NONE };
 	m->values += form != SP__MEMBER_OBJECT;
 	return m->n++;
 }
@@ -111,7 +111,7 @@ static int add_objects(struct sp__members *m, const char *path)
 }
 
 /* Decides how the values of a member are taken. */
-static void set_rules(struct sp__member *member, const struct sp__column *c, bool inferred,
+static void set_rules(struct sp__json_member *member, const struct sp__column *c, bool inferred,
 		      bool counted)
 {
 	const bool text = sp__type_is_text(&c->type);

@@ -22,7 +22,7 @@ enum sp__member_form {
 	SP__MEMBER_OBJECT, /* an object, whose members have the values */
 };
 
-struct sp__member {
+struct sp__json_member {
 	char *path;
 	uint32_t bytes; /* bytes of the path */
 	enum sp__member_form form;
@@ -36,7 +36,7 @@ struct sp__member {
 };
 
 struct sp__members {
-	struct sp__member *list;
+	struct sp__json_member *list;
 	uint32_t n, values; /* values: members that are not objects */
 	uint32_t *table;    /* hash table of numbers + 1; its size is a power of two */
 	uint32_t mask;
@@ -81,6 +81,12 @@ struct sp__member_error {
 /* Takes the value of a member; missing: it has none.  Returns 0, or an error that ends the read. */
 typedef int sp__member_take(void *arg, uint32_t member, const struct sp__json_value *value);
 
+/* The last record that had a member, and the length of the path of the object it was in. */
+struct sp__member_seen {
+	uint64_t record;
+	size_t inside;
+};
+
 struct sp__member_reader {
 	struct sp__members *members;
 	bool learn; /* adds members that are new */
@@ -90,7 +96,8 @@ struct sp__member_reader {
 	uint64_t repeated;	       /* members whose names were there before in their object */
 	/* Own. */
 	uint64_t record;
-	uint64_t *seen; /* of each member: the last record that had it */
+	struct sp__member_seen *seen; /* of each member */
+	size_t prefix;		      /* length of the path of the object that is read */
 	size_t nseen;
 	uint32_t next; /* the member that probably follows */
 	char path[SP__COLUMN_NAME_MAX + 8];

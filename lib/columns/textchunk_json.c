@@ -11,7 +11,7 @@
 static int take_member(void *arg, uint32_t member, const struct sp__json_value *value)
 {
 	struct sp__textchunk *c = arg;
-	const struct sp__member *m = &c->opts->members->list[member];
+	const struct sp__json_member *m = &c->opts->members->list[member];
 	struct sp__text_ref *ref = &c->row[m->column];
 	char *p = c->text + (value->p - c->text);
 	size_t n = value->n;
@@ -20,10 +20,9 @@ static int take_member(void *arg, uint32_t member, const struct sp__json_value *
 		ref->bytes = SP__TEXT_REF_NULL;
 		return 0;
 	}
+	if (value->kind == SP__JSON_TEXT && m->no_text)
+		return sp__member_refuse(&c->reader, SP__MEMBER_IS_TEXT, m->path, m->bytes, value);
 	if (value->kind == SP__JSON_TEXT && !m->raw) {
-		if (m->no_text)
-			return sp__member_refuse(&c->reader, SP__MEMBER_IS_TEXT, m->path, m->bytes,
-						 value);
 		/* Decoded in its place, which is longer. */
 		p++;
 		n = value->escaped ? sp__json_text(value, p, n) : n - 2;

@@ -292,3 +292,31 @@ column()
 	[[ $stderr == *'record 0'*c1*'not UTF-8'* ]]
 	[ -z "$output" ]
 }
+
+@test "values do not depend on the memory, and a text among values of another kind is never missed" {
+	{ seq 40000 | sed 's/.*/{"id":&,"flag":true}/'; echo '{"id":0,"flag":"yes"}'; seq 40000 | sed 's/.*/{"id":&,"flag":false}/'; } >input
+	for memory in 1M 16M 1G; do
+		rm -f t
+		"$xtable" load t --json -S $memory input 2>err
+		grep -q flag err
+		[ "$("$xtable" scan t --where "flag = 'yes'" --agg 'count()' | tr -dc '0-9\n')" = 1 ]
+	done
+	{ seq 300000 | sed 's/.*/{"flag":true}/'; echo '{"flag":"yes"}'; } >input
+	run -2 "$xtable" load new --json -S 8M - < <(cat input)
+	[[ $output == *'line 300001'* ]] || { echo "$output"; false; }
+}
+
+@test "an object that is there twice loses its own members, and no others" {
+	printf '{"a":{"c":1},"a.b":5,"a":{"c":2}}\n{"a":{"c":1,"d":3},"a":{"c":4}}\n' | "$xtable" load --json t - 2>err
+	[ "$("$xtable" scan t --format=json)" = '{"a.c":2,"a.b":5,"a.d":null}
+{"a.c":4,"a.b":null,"a.d":null}' ] || { "$xtable" scan t --format=json; false; }
+	run -2 "$xtable" load --json new - < <(echo '{"a":{"":1}}')
+}
+
+@test "a null of an update is NULL" {
+	printf '{"n":1,"b":true}\n{"n":2,"b":[1]}\n' | "$xtable" load --json t -
+	"$xtable" update t --set "b='null'" 0
+	[ "$("$xtable" scan t --where 'b is null' --columns n --format=json)" = '{"n":1}' ]
+	"$xtable" update t --set "b='[null]'" 1
+	[ "$("$xtable" scan t --format=json | tail -n 1)" = '{"n":2,"b":[null]}' ]
+}
