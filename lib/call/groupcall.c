@@ -85,6 +85,10 @@ static int choose_rows(struct sp_call_group *g, struct sp_errinfo *err)
 	if (o->json && (g->opts.header || g->rows == ROWS_TEXT))
 		return sp__invalid(err, NULL, "options '--json' and '%s' are incompatible",
 				   g->opts.header ? "--header" : "--format=text");
+	if (o->json && g->rows && g->opts.largest)
+		return sp__invalid(
+			err, NULL,
+			"whole records of JSON are written as they are, without --format");
 	g->opts.json = g->rows == ROWS_JSON;
 	if (o->json) {
 		g->opts.header = g->rows == ROWS_CSV;
@@ -246,11 +250,12 @@ int sp_call_group_source(struct sp_group_opts *opts, struct sp_group_io *io, str
 					   "what 'xtable scan' prints"
 					 : "is a table, which is grouped without other inputs: "
 					   "group what 'xtable scan' prints");
-	if (opts->separator >= 0 || opts->run.decompress ||
+	if (opts->separator >= 0 || opts->run.decompress || opts->format.json ||
 	    (opts->format.kind == SP_REC_LINE && !opts->format.eol))
 		return sp__errf(err, SP_EUNSUP, "open", io->inputs[i], -1,
 				"is a table, which needs no %s",
 				opts->separator >= 0   ? "separator of fields (-t)"
+				: opts->format.json    ? "--json"
 				: opts->run.decompress ? "--decompress"
 						       : "end of lines (-z)");
 	opts->format = (struct sp_recfmt){ .kind = SP_REC_CSV, .eol = '\n', .separator = ',' };

@@ -2,6 +2,7 @@
 /* Records that a scan leaves out (scan.h): sums of several scans, and the first one's line. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "flow/scan.h"
 
@@ -20,7 +21,8 @@ void sp__left_out_join(struct sp__left_out *sum, const struct sp__left_out *more
 void sp__left_out_name(const struct sp__left_out *l, const char *input, char eol, char *text,
 		       size_t room)
 {
-	const int fd = l->from ? open(input, O_RDONLY | O_CLOEXEC) : -1;
+	const bool given = !strcmp(input, "-");
+	const int fd = !l->from ? -1 : given ? STDIN_FILENO : open(input, O_RDONLY | O_CLOEXEC);
 	uint64_t line = l->line;
 
 	/* Without the lines before a part the number would be wrong. */
@@ -28,6 +30,6 @@ void sp__left_out_name(const struct sp__left_out *l, const char *input, char eol
 		snprintf(text, room, "a line%s", l->reason);
 	else
 		snprintf(text, room, "line %llu%s", (unsigned long long)line, l->reason);
-	if (fd >= 0)
+	if (fd >= 0 && !given)
 		close(fd);
 }

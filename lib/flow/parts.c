@@ -440,6 +440,7 @@ static void look_at_turn(struct sp__part *part)
 
 static void end_part(struct sp__parts *p, struct sp__part *part)
 {
+	struct sp__left_out left_out = { 0 };
 	struct sp__io_counters c;
 
 	sp__part_rest(part);
@@ -458,7 +459,10 @@ static void end_part(struct sp__parts *p, struct sp__part *part)
 	p->bytes += sp__scan_bytes(part->scan);
 	p->owed += sp__scan_owed(part->scan);
 	p->blank_lines += sp__scan_blank_lines(part->scan);
-	sp__scan_left_out(part->scan, &p->left_out);
+	/* The scan knows only the input of its part. */
+	sp__scan_left_out(part->scan, &left_out);
+	left_out.input = part->input;
+	sp__left_out_join(&p->left_out, &left_out);
 	snprintf(p->engine, sizeof(p->engine), "%s", sp__scan_engine(part->scan));
 	pthread_mutex_unlock(&p->lock);
 	sp__scan_close(part->scan);

@@ -297,10 +297,8 @@ static int read_span(struct sp__scan *s)
 		return no_memory(s);
 	if (rc != SP_READY)
 		return rc;
-	if (s->opts.format.array) {
-		rc = sp__scan_take_array(s, c.data, c.bytes);
-		return rc < 0 ? rc : SP_READY;
-	}
+	if (s->opts.format.array)
+		return sp__scan_take_array(s, c.data, c.bytes);
 	if (!s->stitch) {
 		take_span(s, c.data, c.bytes);
 		return rc;

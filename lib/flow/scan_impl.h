@@ -54,7 +54,7 @@ static inline char sp__scan_line_end(const struct sp__scan *s)
 	return s->opts.format.kind == SP_REC_LINE ? s->opts.format.eol : '\n';
 }
 
-/* Feeds the splitter with the lines of a span of an array.  0, or an error, recorded. */
+/* Feeds the splitter with the lines of a span of an array.  SP_READY, or an error, recorded. */
 SP_MUST_CHECK int sp__scan_take_array(struct sp__scan *s, const char *data, size_t bytes);
 /* Records the error of an array that does not end.  0 if it does. */
 SP_MUST_CHECK int sp__scan_end_array(const struct sp__scan *s);

@@ -24,7 +24,7 @@ int sp__scan_take_array(struct sp__scan *s, const char *data, size_t bytes)
 	s->bytes += n;
 	s->newlines += sp__count_bytes(s->lines.data, n, '\n');
 	(void)sp__splitter_feed(&s->splitter, s->lines.data, n);
-	return 0;
+	return SP_READY;
 }
 
 int sp__scan_end_array(const struct sp__scan *s)

@@ -247,13 +247,21 @@ static bool is_expression(const struct sp__group_parser *p, const char *ends)
 	return !is_column(p, at, n) && strcspn(at, OPERATORS) < n;
 }
 
+/* False of a number, and of the path of a whole record. */
+static bool names_member(const char *p, const char *ends)
+{
+	const bool whole = *p == '.' && p[1] != '"' &&
+			   (!p[1] || isspace((unsigned char)p[1]) || strchr(ends, p[1]));
+
+	return !whole && !isdigit((unsigned char)*p);
+}
+
 int sp__group_take_operand(struct sp__group_parser *p, const char *ends, uint32_t *column)
 {
-	if (p->names->paths && isdigit((unsigned char)*p->p))
-		return sp__invalid(
-			p->err, p->p,
-			"a member of JSON is named by its path, such as .user.id, not by "
-			"a number,");
+	if (p->names->paths && !names_member(p->p, ends))
+		return sp__invalid(p->err, p->p,
+				   "a column is a member of JSON, named by its path, such as "
+				   ".user.id, instead of");
 	if (is_expression(p, ends)) {
 		const size_t numbers = strspn(p->p, "0123456789+-*/%|. \t\n");
 

@@ -15,6 +15,7 @@
 #define NO_VALUE_NAME "NULL"
 /* Before the text of a field. */
 #define NUMBER 'n'
+#define MEMBER 'm' /* a value of JSON as it is written */
 #define TEXT 't'
 
 struct value {
@@ -147,7 +148,10 @@ static int take_key(struct sp__group_results *r, uint32_t number, const char *p,
 
 	if (number == v->nkeys)
 		return sp__bytes_set(&v->name, p, n, NULL) ? no_memory(r) : 0;
-	return v->open ? 0 : put_part(r, is_number ? NUMBER : TEXT, p, n);
+	if (v->open)
+		return 0;
+	return r->value.p ? put_part(r, MEMBER, r->value.p, r->value.n)
+			  : put_part(r, is_number ? NUMBER : TEXT, p, n);
 }
 
 /* Is a function sp__group_field_fn. */
@@ -285,6 +289,12 @@ static int write_field(struct sp__group_results *r, uint32_t number, const struc
 	if (sp__bytes_reserve(&r->text, field->n, NULL))
 		return no_memory(r);
 	n = (size_t)(sp__code_unescape(r->text.data, field->p + 1, field->n - 1) - r->text.data);
+	if (*field->p == MEMBER) {
+		/* Its text is made in r->text. */
+		if (sp__bytes_set(&r->pivot->name, r->text.data, n, NULL))
+			return no_memory(r);
+		return sp__group_member_put(r, number, r->pivot->name.data, n);
+	}
 	return sp__group_field_put(r, number, r->text.data, n, *field->p == NUMBER);
 }
 

@@ -94,6 +94,9 @@ SP_MUST_CHECK int sp__group_results_rows(struct sp__group_results *r,
 					 const struct sp_batch *sorted);
 /* field.c: returns the name of a column of the result. */
 const char *sp__group_result_name(const struct sp__group_results *r, uint32_t number);
+/* Appends a key that is a value of JSON as it is written. */
+SP_MUST_CHECK int sp__group_member_put(struct sp__group_results *r, uint32_t number, const char *p,
+				       size_t n);
 /* field.c: appends a field to the row; is_number: JSON has it without quotes. */
 SP_MUST_CHECK int sp__group_field_put(struct sp__group_results *r, uint32_t number, const char *p,
 				      size_t n, bool is_number);

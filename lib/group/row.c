@@ -211,7 +211,7 @@ static int put_calculated(struct sp__group_results *r, uint32_t i, size_t n)
 }
 
 /* Appends a key that is a value of JSON as it is written; elsewhere its text is used. */
-static int put_member(struct sp__group_results *r, uint32_t i, const char *p, size_t n)
+int sp__group_member_put(struct sp__group_results *r, uint32_t i, const char *p, size_t n)
 {
 	struct sp__json_value v = { p, n, SP__JSON_NUMBER, true };
 	size_t bytes;
@@ -243,7 +243,7 @@ static int put_key_text(struct sp__group_results *r, uint32_t i, const char *p, 
 	const bool names_column = r->spec->pivot && i == r->spec->nkeys - 1;
 
 	if (key->member)
-		return put_member(r, i, p, n);
+		return sp__group_member_put(r, i, p, n);
 	if (r->json && !names_column && sp__group_is_null(r->in, key->column, &text))
 		return put_null(r, i);
 	return sp__group_field_put(r, i, p, n, key->number);

@@ -93,10 +93,11 @@ static int add_key(struct sp__group_parser *p, const char *text, struct sp__grou
 	if (rc)
 		return rc;
 	key->number = sp__group_is_number(p->s, key->column);
-	/* The result names a member without the point before it. */
-	key->name = strdup(p->word + (p->names->paths && p->word[0] == '.'));
+	key->name = strdup(p->word);
 	if (!key->name)
 		return sp__group_no_memory(p);
+	if (p->names->paths && *key->name == '.')
+		sp__json_path_name(p->word, key->name);
 	rc = take_name(p, ":", &key->name);
 	if (rc)
 		return rc;

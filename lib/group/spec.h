@@ -109,7 +109,7 @@ struct sp__group_spec {
 	struct sp__group_aggregate *aggregates;
 	size_t *columns; /* field of each column, ascending; SIZE_MAX: no record has it */
 	struct sp__group_derived *derived; /* columns behind these */
-	size_t *members; /* paths of keys that are values as they are written; columns behind these */
+	size_t *members; /* paths of keys that are values as written; columns behind these */
 	struct sp__group_running *running; /* columns of the result behind the aggregates */
 	bool pivot;			   /* the values of the last key are columns */
 	bool split;			   /* a file for each group */

@@ -46,14 +46,10 @@ static int compare_random(const struct sp_keyset *ks, const struct text *a, cons
 /* Compares numbers in texts of JSON, which can have exponents. */
 static int compare_numeric(const struct text *a, const struct text *b)
 {
-	struct sp__keybuf ka = { .uncut = true }, kb = { .uncut = true };
-	int diff = 0;
+	const char *p = a->s, *q = b->s;
+	const size_t n = sp__json_numeric(&p, a->n), m = sp__json_numeric(&q, b->n);
 
-	if (!sp__json_encode_numeric(a->s, a->n, &ka) && !sp__json_encode_numeric(b->s, b->n, &kb))
-		diff = sp__order_bytes(ka.data, ka.bytes, kb.data, kb.bytes);
-	sp__keybuf_release(&ka);
-	sp__keybuf_release(&kb);
-	return diff;
+	return sp__json_compare_numbers(p, n, q, m);
 }
 
 static int compare_texts(const struct sp_keyset *ks, const struct sp__comp *c, const struct text *a,
@@ -97,36 +93,57 @@ static int compare_empty(const struct sp_key *k, const struct text *a)
 	return !a->n == (k->empty == SP_EMPTY_FIRST) ? -1 : 1;
 }
 
-/* Encodes a value of JSON that has an order of its own; nothing if it is not JSON. */
-static void encode_value(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
-			 size_t bytes, struct sp__keybuf *buf)
+/* Finds the value of a key; missing if the record is not JSON. */
+static struct sp__json_value find_value(const struct sp_keyset *ks, const struct sp__comp *c,
+					const char *rec, size_t bytes)
 {
 	struct sp__json_value values[SP__JSON_KEYS];
 	struct sp__json_error unused;
 
-	buf->uncut = true;
-	if (!sp__json_find(ks->json, rec, bytes, SP__JSON_CHECK_FOUND, values, &unused))
-		(void)sp__json_encode(&values[c->path], buf);
+	if (sp__json_find(ks->json, rec, bytes, SP__JSON_CHECK_FOUND, values, &unused))
+		return (struct sp__json_value){ .p = "" };
+	return values[c->path];
+}
+
+/* Compares arrays or objects; without memory, by their bytes, so that no two seem to be equal. */
+static int compare_nested(const struct sp__json_value *a, const struct sp__json_value *b)
+{
+	struct sp__keybuf ka = { .uncut = true }, kb = { .uncut = true };
+	int diff;
+
+	if (sp__json_encode(a, &ka) || sp__json_encode(b, &kb))
+		diff = sp__order_bytes(a->p, a->n, b->p, b->n);
+	else
+		diff = sp__order_bytes(ka.data, ka.bytes, kb.data, kb.bytes);
+	sp__keybuf_release(&ka);
+	sp__keybuf_release(&kb);
+	return diff;
+}
+
+static int compare_typed(const struct sp__json_value *a, const struct sp__json_value *b)
+{
+	const int kind = (int)a->kind < (int)SP__JSON_NULL ? SP__JSON_NULL : (int)a->kind;
+	const int other = (int)b->kind < (int)SP__JSON_NULL ? SP__JSON_NULL : (int)b->kind;
+
+	if (kind != other)
+		return kind - other;
+	if (kind == SP__JSON_NUMBER)
+		return sp__json_compare_numbers(a->p, a->n, b->p, b->n);
+	if (kind == SP__JSON_TEXT)
+		return sp__json_compare_texts(a, b);
+	return kind < SP__JSON_ARRAY ? 0 : compare_nested(a, b);
 }
 
 static int compare_values(const struct sp_keyset *ks, const struct sp__comp *c, const char *a,
 			  size_t abytes, const char *b, size_t bbytes)
 {
-	struct sp__keybuf ka = { 0 }, kb = { 0 };
-	bool empty, other;
-	int diff;
+	const struct sp__json_value va = find_value(ks, c, a, abytes);
+	const struct sp__json_value vb = find_value(ks, c, b, bbytes);
+	const bool empty = va.kind <= SP__JSON_NULL, other = vb.kind <= SP__JSON_NULL;
 
-	encode_value(ks, c, a, abytes, &ka);
-	encode_value(ks, c, b, bbytes, &kb);
-	empty = sp__json_is_empty(ka.data, ka.bytes);
-	other = sp__json_is_empty(kb.data, kb.bytes);
 	if (c->key.empty && empty != other)
-		diff = empty == (c->key.empty == SP_EMPTY_FIRST) ? -1 : 1;
-	else
-		diff = reversed(&c->key, sp__order_bytes(ka.data, ka.bytes, kb.data, kb.bytes));
-	sp__keybuf_release(&ka);
-	sp__keybuf_release(&kb);
-	return diff;
+		return empty == (c->key.empty == SP_EMPTY_FIRST) ? -1 : 1;
+	return reversed(&c->key, compare_typed(&va, &vb));
 }
 
 /* Compares one key, reversal included. */

@@ -4,7 +4,8 @@
  *
  * A value begins with a byte for its kind, in the order of kinds.  A text is followed by its
  * characters, delimited; an array by its elements and a 0, so that it is ordered by its elements;
- * an object by its names, ordered, a 0, and its values in the order of the names.  A number is
+ * an object by its names, ordered, a 0, and its values in the order of the names.  What is inside
+ * DEPTH others is followed by its bytes, which bounds the stack and the time.  A number is
  * followed by its sign, its decimal exponent and its digits, two in a byte, without zeros at either
  * end, and a 0; all behind the sign is complemented if it is negative.
  */
@@ -20,7 +21,9 @@
 enum { END, EMPTY, FALSE_VALUE, TRUE_VALUE, NUMBER, TEXT, ARRAY, OBJECT };
 enum { NEGATIVE = 1, ZERO, POSITIVE };
 
+#define DEPTH 64
 #define SHORT_EXPONENT 100
+#define CHARACTER_BYTES 4
 #define LARGE_EXPONENT ((int64_t)1000000000000000)
 #define NUMBER_BEYOND 16 /* bytes of a number besides its digits */
 
@@ -36,6 +39,8 @@ static int put(struct sp__keybuf *buf, unsigned char byte)
 	buf->data[buf->bytes++] = byte;
 	return 0;
 }
+
+static int encode(const struct sp__json_value *v, unsigned depth, struct sp__keybuf *buf);
 
 /* Numbers. */
 
@@ -147,22 +152,29 @@ static int put_number(struct sp__keybuf *buf, const char *p, size_t n)
 }
 
 /*
- * Appends a text as a number: the one it is, with an exponent, or the decimal number at its
+ * Finds a number in a text: the one it is, with an exponent, or the decimal number at its
  * beginning, as GNU sort reads it.
  */
-int sp__json_encode_numeric(const char *s, size_t n, struct sp__keybuf *buf)
+size_t sp__json_numeric(const char **text, size_t n)
 {
-	const char *end = s + n, *p;
+	const char *s = *text, *end = s + n, *p;
 
 	for (; s < end && (*s == ' ' || *s == '\t'); s++)
 		;
+	*text = s;
 	if (sp__json_is_number(s, (size_t)(end - s)))
-		return put_number(buf, s, (size_t)(end - s));
+		return (size_t)(end - s);
 	for (p = s + (s < end && *s == '-'); p < end && is_digit(*p); p++)
 		;
 	for (p += p < end && *p == '.'; p < end && is_digit(*p); p++)
 		;
-	return put_number(buf, s, (size_t)(p - s));
+	return (size_t)(p - s);
+}
+
+int sp__json_encode_numeric(const char *s, size_t n, struct sp__keybuf *buf)
+{
+	n = sp__json_numeric(&s, n);
+	return put_number(buf, s, n);
 }
 
 /* Texts. */
@@ -177,12 +189,14 @@ static int put_text(struct sp__keybuf *buf, const struct sp__json_value *v)
 	const char *s = sp__json_slice(v, &length, &decode);
 
 	length = sp__min(length, n);
-	if (sp__keybuf_reserve(buf, SP__TEXT_MAX(n) + (decode ? n : 0)))
+	/* With room for a character that is cut, so that its first bytes are there. */
+	if (sp__keybuf_reserve(buf, SP__TEXT_MAX(n) + (decode ? n + CHARACTER_BYTES : 0)))
 		return -ENOMEM;
 	out = buf->data + buf->bytes;
 	if (decode) {
 		s = (char *)out + SP__TEXT_MAX(n);
-		length = sp__json_text(v, (char *)out + SP__TEXT_MAX(n), n);
+		length = sp__min(
+			sp__json_text(v, (char *)out + SP__TEXT_MAX(n), n + CHARACTER_BYTES), n);
 	}
 	buf->bytes = (size_t)(sp__text_delimit(&plain, s, length, out) - buf->data);
 	return 0;
@@ -190,14 +204,14 @@ static int put_text(struct sp__keybuf *buf, const struct sp__json_value *v)
 
 /* Arrays and objects. */
 
-static int put_array(struct sp__keybuf *buf, const struct sp__json_value *v)
+static int put_array(struct sp__keybuf *buf, const struct sp__json_value *v, unsigned depth)
 {
 	struct sp__json_items items = sp__json_items(v);
 	struct sp__json_value none, element;
 	int rc = 0;
 
 	while (!rc && !full(buf) && sp__json_item(&items, &none, &element))
-		rc = sp__json_encode(&element, buf);
+		rc = encode(&element, depth + 1, buf);
 	return rc ? rc : put(buf, END);
 }
 
@@ -224,7 +238,7 @@ static size_t unite(struct member *m, size_t n)
 	return kept;
 }
 
-static int put_object(struct sp__keybuf *buf, const struct sp__json_value *v)
+static int put_object(struct sp__keybuf *buf, const struct sp__json_value *v, unsigned depth)
 {
 	struct sp__json_items items = sp__json_items(v);
 	struct member *members = NULL, next;
@@ -248,12 +262,25 @@ static int put_object(struct sp__keybuf *buf, const struct sp__json_value *v)
 	if (!rc)
 		rc = put(buf, END);
 	for (size_t i = 0; !rc && i < n && !full(buf); i++)
-		rc = sp__json_encode(&members[i].value, buf);
+		rc = encode(&members[i].value, depth + 1, buf);
 	free(members);
 	return rc;
 }
 
-int sp__json_encode(const struct sp__json_value *v, struct sp__keybuf *buf)
+/* Appends an object or array as its bytes. */
+static int put_written(struct sp__keybuf *buf, const struct sp__json_value *v)
+{
+	static const struct sp__comp plain;
+	const size_t n = buf->uncut ? v->n : sp__min(v->n, SP__KEY_MAX);
+
+	if (sp__keybuf_reserve(buf, SP__TEXT_MAX(n)))
+		return -ENOMEM;
+	buf->bytes =
+		(size_t)(sp__text_delimit(&plain, v->p, n, buf->data + buf->bytes) - buf->data);
+	return 0;
+}
+
+static int encode(const struct sp__json_value *v, unsigned depth, struct sp__keybuf *buf)
 {
 	static const unsigned char of_kind[] = {
 		[SP__JSON_MISSING] = EMPTY,	[SP__JSON_NULL] = EMPTY,
@@ -271,15 +298,41 @@ int sp__json_encode(const struct sp__json_value *v, struct sp__keybuf *buf)
 	case SP__JSON_TEXT:
 		return put_text(buf, v);
 	case SP__JSON_ARRAY:
-		return put_array(buf, v);
+		return depth < DEPTH ? put_array(buf, v, depth) : put_written(buf, v);
 	case SP__JSON_OBJECT:
-		return put_object(buf, v);
+		return depth < DEPTH ? put_object(buf, v, depth) : put_written(buf, v);
 	default:
 		return 0;
 	}
 }
 
-bool sp__json_is_empty(const unsigned char *key, size_t bytes)
+int sp__json_encode(const struct sp__json_value *v, struct sp__keybuf *buf)
 {
-	return !bytes || key[0] == EMPTY;
+	return encode(v, 0, buf);
+}
+
+/* Compares numbers without memory. */
+static int compare_decimals(const struct decimal *a, const struct decimal *b)
+{
+	const char *p = a->from, *q = b->from;
+	int diff = (a->exponent > b->exponent) - (a->exponent < b->exponent);
+
+	while (!diff && (p < a->to || q < b->to)) {
+		p += p < a->to && *p == '.';
+		q += q < b->to && *q == '.';
+		diff = (p < a->to ? *p++ : '0') - (q < b->to ? *q++ : '0');
+	}
+	return a->negative ? -diff : diff;
+}
+
+int sp__json_compare_numbers(const char *a, size_t an, const char *b, size_t bn)
+{
+	struct decimal x, y;
+	const bool some = read_decimal(a, a + an, &x), other = read_decimal(b, b + bn, &y);
+	const int sign = !some ? 0 : x.negative ? -1 : 1;
+	const int other_sign = !other ? 0 : y.negative ? -1 : 1;
+
+	if (sign != other_sign || !sign)
+		return sign - other_sign;
+	return compare_decimals(&x, &y);
 }

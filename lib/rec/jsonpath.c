@@ -209,6 +209,18 @@ int sp__json_paths_add(struct sp__json_paths *t, const char *text, const char *e
 	return 0;
 }
 
+void sp__json_path_name(const char *path, char *name)
+{
+	struct sp__json_value v = { path + 1, strlen(path + 1), SP__JSON_TEXT, true };
+	struct sp__json_error unused;
+
+	if (v.n && *v.p == '"' && !sp__json_find(NULL, v.p, v.n, SP__JSON_CHECK_ALL, NULL, &unused))
+		v.n = sp__json_text(&v, name, v.n);
+	else
+		memcpy(name, v.p, v.n);
+	name[v.n] = '\0';
+}
+
 /* Paths of a record. */
 
 struct walk {

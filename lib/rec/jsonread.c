@@ -274,7 +274,7 @@ static inline const char *close_nests(struct reading *r, struct nest *n, const c
 }
 
 /* Skips the object or array at p; returns its end. */
-static const char *skip_nested(struct reading *r, const char *p)
+static const char *skip_nested(struct reading *r, const char *p, bool check)
 {
 	struct sp__json_value v;
 	struct nest n;
@@ -289,19 +289,19 @@ static const char *skip_nested(struct reading *r, const char *p)
 			open_nest(&n, object);
 			p = skip_blanks(p + 1, r->end);
 			if (p == r->end || *p != (object ? '}' : ']')) {
-				if (object && !(p = read_name(r, p, &v, false)))
+				if (object && !(p = read_name(r, p, &v, check)))
 					return NULL;
 				continue;
 			}
 			n.depth--;
 			p++;
 		} else {
-			p = read_scalar(r, p, false, &v);
+			p = read_scalar(r, p, check, &v);
 		}
 		if (p)
 			p = close_nests(r, &n, p);
 		if (p && n.depth && in_object(&n))
-			p = read_name(r, p, &v, false);
+			p = read_name(r, p, &v, check);
 	} while (p && n.depth);
 	return p;
 }
@@ -313,7 +313,7 @@ static inline const char *read_any(struct reading *r, const char *p, bool check,
 	if (p == r->end || (*p != '{' && *p != '['))
 		return read_scalar(r, p, check, v);
 	v->kind = *p == '{' ? SP__JSON_OBJECT : SP__JSON_ARRAY;
-	return skip_nested(r, p);
+	return skip_nested(r, p, check);
 }
 
 /* Objects and arrays on the way to a path. */

@@ -69,6 +69,11 @@ SP_MUST_CHECK int sp__json_paths_add(struct sp__json_paths *paths, const char *t
 /* Returns true if a path is a member of the whole value; *name: its name, owned by the set. */
 bool sp__json_paths_member(const struct sp__json_paths *paths, size_t number, const char **name,
 			   size_t *bytes);
+/*
+ * Writes the name of a path of one member to `name`, which has room for the path, without the point
+ * and quotes; the text of a longer path without its first point.
+ */
+void sp__json_path_name(const char *path, char *name);
 /* Returns the number of paths. */
 size_t sp__json_paths_count(const struct sp__json_paths *paths);
 

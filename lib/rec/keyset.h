@@ -230,8 +230,10 @@ bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t byt
 
 /* Appends a value in the order of kinds and values. */
 int sp__json_encode(const struct sp__json_value *v, struct sp__keybuf *buf);
-/* True if an encoding is that of null or of no value. */
-bool sp__json_is_empty(const unsigned char *key, size_t bytes);
+/* Compare without memory; a number as sp__json_numeric() finds it. */
+int sp__json_compare_numbers(const char *a, size_t an, const char *b, size_t bn);
+/* Finds the number that a text is, or that it begins with; returns its length, 0: none. */
+size_t sp__json_numeric(const char **text, size_t n);
 /* Appends a text as the number that it is, or that it begins with. */
 int sp__json_encode_numeric(const char *s, size_t n, struct sp__keybuf *buf);
 

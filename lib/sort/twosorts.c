@@ -193,13 +193,13 @@ static int open_by_number(struct sp__twosorts *n)
 {
 	struct sp_sort_opts o = sort_options(n);
 	struct sp_key number = { .echar = SP__NUMBER_BYTES };
-	struct sp_keyset_opts order = { .format = o.format,
-					.keys = &number,
-					.nkeys = 1,
-					.separator = -1,
-					.stable = true,
-					.bytes = true };
+	struct sp_keyset_opts order = {
+		.keys = &number, .nkeys = 1, .separator = -1, .stable = true, .bytes = true
+	};
 
+	/* Records behind a number are no JSON. */
+	o.format.json = o.format.strict = o.format.array = false;
+	order.format = o.format;
 	if (o.format.kind == SP_REC_FIXED)
 		number = (struct sp_key){ .type = SP_KEY_BYTES, .length = SP__NUMBER_BYTES };
 	o.unique = false;

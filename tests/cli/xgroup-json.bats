@@ -76,6 +76,14 @@ xé,2,1
 	[ "$output" = "$(sed -n '2,3p' in)" ]
 	run -0 "$xgroup" --json -k .day --pivot=.q.n --agg 'sum(.p)' in
 	[ "$(head -n 1 <<<"$output")" = '{"day":"2026-01-02","NULL":null,"2":null,"4":2}' ] || { echo "$output"; false; }
+	printf '{"a":true,"v":1}\n{"a":"","v":1}\n{"a":[1],"v":1}\n{"a":"x\\ty","v":1}\n' >kinds
+	run -0 "$xgroup" --json -k .a --pivot=.v kinds
+	[ "$output" = '{"a":true,"1":1}
+{"a":"","1":1}
+{"a":"x\ty","1":1}
+{"a":[1],"1":1}' ] || { echo "$output"; false; }
+	run -0 "$xgroup" --json -k '."a b"' --having '"a b" is null' kinds
+	[ "$output" = '{"a b":null,"count()":4}' ]
 	run -0 "$xgroup" --json --split='by-%s.jsonl' -k 'substr(.day, 1, 7)' in
 	head -n 2 in | cmp - by-2026-01.jsonl
 }
@@ -107,6 +115,8 @@ xé,2,1
 	: >in
 	fails_with "xgroup: 'a': a member of JSON is named by its path, such as .user.id" "$xgroup" --json -k a in
 	run -2 "$xgroup" --json -k 1 in
+	run -2 "$xgroup" --json -k . in
+	run -2 "$xgroup" --json -k .a --largest=1 --format=csv in
 	run -2 "$xgroup" --json --agg 'sum($1)' in
 	run -2 "$xgroup" --json --csv in
 	run -2 "$xgroup" --json -t, in

@@ -137,6 +137,9 @@ for i in range(40):
 	run -0 --separate-stderr "$xsort" --json -k .a:r --skip-invalid --where '.a > 89999' later in
 	[ "$output" = $'{"a":90000}\n{"a":90000}' ]
 	[ "$stderr" = 'xsort: 5 invalid records were left out, the first one: later: line 1, byte 1: not JSON: expected a JSON value' ]
+	seq 90000 | sed 's/.*/{"a":&}/' >good
+	run -0 --separate-stderr "$xsort" --json -k .a --skip-invalid --parallel=3 good in -o out
+	[ "$stderr" = 'xsort: 2 invalid records were left out, the first one: in: line 2001, byte 6: not JSON: expected a JSON value' ] || { echo "$stderr"; false; }
 	fails_with "xsort: --skip-invalid needs --json or --infer-types" "$xsort" --skip-invalid in
 }
 
@@ -188,6 +191,45 @@ sys.stdout.write(" [" + sys.argv[1].join(sys.stdin.read().split("\n")[:-1]) + "\
 		run -2 "$xsort" --json=array $option -o 'out%d' in
 	done
 	run -2 "$xsort" --json=list in
+}
+
+@test "long texts are cut where a character may be, and only as keys" {
+	needs python3
+	python3 -c '
+for off in range(-1, 6):
+    head = "a" * (524288 - off)
+    for tail in "", "!", "\\ud83d\\ude00zz", "\\ud83d\\ude00yy", "\\u00e9", "\\u20ac", "\\ud83d\\ude00":
+        print("{\"k\":\"" + head + tail + "\"}")' >in
+	[ "$("$xsort" --json -k .k -u in | wc -l)" -eq 49 ]
+	model sort .k <in >want
+	"$xsort" --json -s -k .k in | cmp - want
+	"$xsort" --json -s -k .k -S 2M --parallel=2 in | cmp - want
+}
+
+@test "the first records of keys that exceed memory" {
+	needs python3
+	python3 -c '
+import random
+rng = random.Random(1)
+for i in range(60000):
+    print("{\"k\":\"%.9f\",\"i\":%d}" % (rng.randrange(20000) / 7, i))' >in
+	awk -F'"' '!seen[$4]++' in >want
+	for memory in 512K 1M 1G; do
+		"$xsort" --json -k .k -u --keep-order -S $memory in | cmp - want
+		cat in | "$xsort" --json -k .k -u --keep-order -S $memory | cmp - want
+	done
+}
+
+@test "all characters of a key are checked, and deep values have an order" {
+	printf '{"k":["\\ud800"]}\n{"k":["\\udbff"]}\n' >in
+	run -2 "$xsort" --json -k .k -u in
+	run -2 "$xsort" --json -u in
+	python3 -c '
+for i in range(20):
+    print("[" * 2000 + "\"" + "x" * 50000 + str(i * 7 % 20) + "\"" + "]" * 2000)' >in
+	"$xsort" --json --parallel=2 -S 4M in >out
+	[ "$(sort -u out | wc -l)" -eq 20 ]
+	"$xsort" --json -C out
 }
 
 @test "keys and options that do not go with JSON are refused" {

@@ -257,6 +257,8 @@ static void set_format_json(struct settings *set)
 	args_exclude(set->separator, "-t", true, json);
 	args_exclude(set->opts.header, "--header", true, json);
 	args_exclude(set->format == FORMAT_TEXT, "--format=text", true, json);
+	if (set->format && (set->opts.largest || set->opts.split))
+		die("whole records of JSON are written as they are, without --format");
 	f->kind = SP_REC_LINE;
 	f->eol = '\n';
 	set->opts.json = set->format != FORMAT_CSV && !set->opts.largest && !set->opts.split;

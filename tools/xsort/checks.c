@@ -165,6 +165,7 @@ void options_check(const struct settings *set)
 	else if (set->order.nbkeys)
 		die("--bkey needs --record-size");
 	args_exclude(set->order.csv, "--csv", set->debug, "--debug");
+	args_exclude(set->order.json, "--json", set->debug, "--debug");
 	if (set->opts.count && !set->order.unique)
 		die("--count needs --unique");
 	if (set->count_name && !(set->order.csv && set->order.header_records))

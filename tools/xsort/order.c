@@ -62,9 +62,13 @@ void names_resolve(struct settings *set)
 		looked_at |= set->order.keys[i].name != NULL;
 	if ((!set->order.nkeys && !set->where) || !looked_at)
 		return;
-	for (size_t i = 0; !set->order.header_records && i < set->order.nkeys; i++)
+	for (size_t i = 0; !set->order.header_records && i < set->order.nkeys; i++) {
+		if (set->order.keys[i].name && set->order.json)
+			die("-k %s: with --json a key is a path, such as .user.id",
+			    quote(set->order.keys[i].name));
 		if (set->order.keys[i].name)
 			die("-k %s: to name columns, add --header", quote(set->order.keys[i].name));
+	}
 	if (set->order.record_bytes)
 		die("records of a fixed length have no columns with names");
 	if (!set->order.header_records)

@@ -175,8 +175,9 @@ struct sp_call_group;
 /*
  * Makes a call of options of xgroup(1): -k, -a, -t, -z, --largest, --pivot, --percent,
  * --cumulative, --having, --order, --format, --limit, --where, --csv, --json, --strict, --header,
- * --null, --skip-invalid, and -S, -T, --parallel, --decompress and --compress-output=FORMAT[:LEVEL].
- * --split is not among them, since a call writes one file.  Free it with sp_call_group_free().
+ * --null, --skip-invalid, and -S, -T, --parallel, --decompress and
+ * --compress-output=FORMAT[:LEVEL].  --split is not among them, since a call writes one file.  Free
+ * it with sp_call_group_free().
  * args: nargs arguments, copied.
  * Returns 0 or an error of sp_call_sort(), with *call NULL.
  */
