@@ -98,7 +98,8 @@ static bool key_ends_early(const struct sp_index_info *info, const char *line, s
 	struct sp_keyset *keyset;
 	size_t begin, end;
 
-	if (!*info->key || sp_key_parse(info->key, &key, NULL) || sp_keyset_new(&keyset, &o, NULL))
+	if (info->format.json || !*info->key || sp_key_parse(info->key, &key, NULL) ||
+	    sp_keyset_new(&keyset, &o, NULL))
 		return false;
 	sp_keyset_extent(keyset, 0, line, bytes, &begin, &end);
 	sp_keyset_free(keyset);
@@ -133,7 +134,7 @@ static bool lines_end_with_cr(const struct sp_index *index)
 static void open_keys(struct keys *k, const struct config *c, const struct printing *p,
 		      const struct sp_index *index)
 {
-	const bool csv = p->format.kind == SP_REC_CSV;
+	const bool csv = p->format.kind == SP_REC_CSV || p->format.json;
 	struct sp_index_info info;
 
 	keys_open(k, &c->operands, 1, c->keys);
@@ -212,7 +213,7 @@ static void print_time(int64_t ns)
 
 static void print_format(const struct sp_index_info *i)
 {
-	printf("records are: %s", sp_recfmt_name((int)i->format.kind));
+	printf("records are: %s", i->format.json ? "json" : sp_recfmt_name((int)i->format.kind));
 	if (i->format.kind == SP_REC_FIXED)
 		printf(" of %zu bytes", i->format.fixed_bytes);
 	if (i->format.kind == SP_REC_LINE && !i->format.eol)

@@ -205,6 +205,7 @@ static int read_source(struct build *b)
 						  .inputs = &b->source,
 						  .ninputs = 1,
 						  .header_records = b->opts->header_records,
+						  .keys = b->key.records,
 						  .stream = b->scan.scan.stream,
 						  .err = b->err },
 					.key = &b->key,

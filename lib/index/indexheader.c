@@ -28,16 +28,22 @@ static void code_prefix(struct sp__coder *c, struct prefix *p)
 	sp__code_u64(c, &p->sum);
 }
 
+/* Behind the kinds of formats: lines of JSON, with all checked. */
+enum { KIND_JSON = SP_REC_FIXED + 1, KIND_JSON_STRICT };
+
 static void code_format(struct sp__coder *c, struct sp_recfmt *f)
 {
-	uint32_t kind = f->kind, eol = (uint8_t)f->eol, separator = (uint8_t)f->separator;
+	uint32_t kind = !f->json ? f->kind : f->strict ? KIND_JSON_STRICT : KIND_JSON;
+	uint32_t eol = (uint8_t)f->eol, separator = (uint8_t)f->separator;
 	uint64_t fixed_bytes = f->fixed_bytes;
 
-	sp__code_max(c, &kind, SP_REC_FIXED);
+	sp__code_max(c, &kind, KIND_JSON_STRICT);
 	sp__code_max(c, &eol, UINT8_MAX);
 	sp__code_max(c, &separator, UINT8_MAX);
 	sp__code_u64(c, &fixed_bytes);
-	f->kind = (enum sp_recfmt_kind)kind;
+	f->json = kind >= KIND_JSON;
+	f->strict = kind == KIND_JSON_STRICT;
+	f->kind = f->json ? SP_REC_LINE : (enum sp_recfmt_kind)kind;
 	f->eol = (char)eol;
 	f->separator = (char)separator;
 	f->fixed_bytes = fixed_bytes;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include "base/err.h"
 #include "index/indexkey.h"
+#include "rec/json.h"
+#include "rec/jsonread.h"
 
 #define NUMBER_TEXT_MAX 400 /* length of a number; the longest f64 in decimal fits */
 
@@ -23,6 +25,10 @@ static int parse(struct sp_key *key, const char *spec, const struct sp_recfmt *f
 		key->length = format->fixed_bytes;
 	} else if (format->kind == SP_REC_FIXED) {
 		rc = sp_bkey_parse(spec, key, &own);
+	} else if (format->json) {
+		rc = sp_key_parse_path(*spec ? spec : ".", key, &own);
+		if (!rc)
+			rc = sp_key_check(key, &own);
 	} else if (*spec) {
 		rc = sp_key_parse(spec, key, &own);
 		if (!rc)
@@ -64,6 +70,8 @@ int sp__indexkey_init(struct sp__indexkey *k, const char *spec, const struct sp_
 	alone.eword = SP_KEY_NOEND;
 	if (format->kind == SP_REC_FIXED)
 		text = (struct sp_recfmt){ .kind = SP_REC_FIXED, .fixed_bytes = k->key.length };
+	text.json = format->json;
+	alone.path = format->json ? "." : NULL;
 	return rc ? rc : make_set(&k->texts, &alone, &text, -1, err);
 }
 
@@ -167,6 +175,27 @@ static bool field_of_text(const struct sp_key *k, const char *text, size_t bytes
 	return true;
 }
 
+/* Makes a value of JSON: the text itself, if it is one, or else as a text in quotes. */
+static int value_of_text(const char **text, size_t *bytes, char **made, struct sp_errinfo *err)
+{
+	struct sp__json_error unused;
+	char *end;
+
+	if (!sp__json_find(NULL, *text, *bytes, SP__JSON_CHECK_ALL, NULL, &unused))
+		return 0;
+	*made = *bytes < SIZE_MAX / 8 ? malloc(SP__JSON_TEXT(*bytes)) : NULL;
+	if (!*made)
+		return sp__err(err, -ENOMEM, "key", NULL, -1);
+	end = sp__json_put_text(*made, *text, *bytes);
+	if (!end)
+		return sp__errf(err, -EINVAL, "key", NULL, -1,
+				"'%.*s' is not a key: texts of JSON are UTF-8",
+				*bytes > 64 ? 64 : (int)*bytes, *text);
+	*text = *made;
+	*bytes = (size_t)(end - *made);
+	return 0;
+}
+
 int sp__indexkey_of_text(const struct sp__indexkey *k, const char *text, size_t bytes,
 			 struct sp__keybuf *buf, struct sp_errinfo *err)
 {
@@ -187,6 +216,8 @@ int sp__indexkey_of_text(const struct sp__indexkey *k, const char *text, size_t 
 		text = field;
 		bytes = k->key.length;
 	}
+	if (k->key.path)
+		rc = value_of_text(&text, &bytes, &field, err);
 	if (!rc && sp__key_encode(k->texts, text, bytes, buf))
 		rc = sp__err(err, -ENOMEM, "key", NULL, -1);
 	free(field);

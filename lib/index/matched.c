@@ -41,7 +41,7 @@ int sp__sourcecheck_other_key(const struct sp__index *ix, uint64_t offset)
 /* True if a record begins there. */
 static bool begins(const struct sp_recfmt *f, const struct sp__fetched *r)
 {
-	if (!r->before || (f->kind == SP_REC_CSV && r->offset == SP__UTF8_MARK_BYTES))
+	if (!r->before || ((f->kind == SP_REC_CSV || f->json) && r->offset == SP__UTF8_MARK_BYTES))
 		return true;
 	return r->data[-1] == (f->kind == SP_REC_CSV ? '\n' : f->eol);
 }

@@ -524,6 +524,51 @@ moved() { touch -d "@$(stat -c %Y "$1")" "$1"; }
 	run -1 bash -c "printf 'b\r\n' | '$xindex' lookup i --keys=-"
 }
 
+@test "lines of JSON are found by values of members" {
+	printf '\xef\xbb\xbf{"id":5,"n":"a"}\n{"id":"5","n":"b"}\r\n{"id":5.0,"n":"é"}\n{"n":"\\u00e9"}\n{"id":[1,2]}\n{"id":true}\n' >in
+	"$xindex" build --json -k .id -o i in
+	"$xindex" lookup i 5e0 | cmp - <(printf '{"id":5,"n":"a"}\n{"id":5.0,"n":"é"}\n')
+	"$xindex" lookup i '"5"' | cmp - <(printf '{"id":"5","n":"b"}\r\n')
+	"$xindex" lookup i null '[ 1.0, 2 ]' true | cmp - <(printf '{"n":"\\u00e9"}\n{"id":[1,2]}\n{"id":true}\n')
+	"$xindex" range i --lo 5 --hi '[]' | cmp - <(printf '{"id":5,"n":"a"}\n{"id":5.0,"n":"é"}\n{"id":"5","n":"b"}\r\n')
+	printf '5\r\n"5"\n' | "$xindex" lookup i --keys=- >out
+	[ "$(wc -l <out)" -eq 3 ]
+	run -1 "$xindex" lookup i nope
+	[[ $("$xindex" check i) == *'6 records, 5 keys: no fault' ]]
+	"$xindex" build --json -k .n:r -o i in
+	[ "$("$xindex" lookup i é | wc -l)" -eq 2 ]
+	"$xindex" build --json --strict -k .id:n -o i in
+	[ "$("$xindex" lookup i 5 | wc -l)" -eq 3 ]
+	touch -d '1 hour ago' in
+	run -2 "$xindex" lookup i 5
+	[[ $output == *"xindex build --json --strict -k '.id:n' -o i"* ]]
+	printf '{"id":1}\n{"id":}\n' >bad
+	for threads in 1 3; do
+		fails_with 'xindex: bad: line 2, byte 7: not JSON: expected a JSON value' "$xindex" build --json -k .id --parallel=$threads -o j bad
+		[ ! -e j ]
+	done
+	fails_with "xindex: -k 'id': with --json a key is a path, such as .user.id" "$xindex" build --json -k id -o j bad
+	run -2 "$xindex" build -k .id -o j bad
+	run -2 "$xindex" build --json --csv -o j bad
+	run -2 "$xindex" build --strict -o j bad
+}
+
+@test "lines of JSON are found as Python finds them" {
+	needs python3
+	python3 "$BATS_TEST_DIRNAME/xsort_json.py" lines 3 20000 >in
+	"$xindex" build --json -k .i --page-size=512 -o i in
+	seq 0 7 25000 >keys
+	"$xindex" lookup i --keys=keys >out || [ $? -eq 1 ]
+	python3 -c '
+import json
+keys = set(range(0, 25001, 7))
+for line in open("in", newline="\n"):
+    v = json.loads(line)
+    if isinstance(v, dict) and v.get("i") in keys:
+        print(line, end="")' | cmp - out
+	[ -s out ]
+}
+
 @test "the report has the keys that are documented" {
 	needs jq
 	seq 100 >s

@@ -18,6 +18,8 @@ static void put_format(FILE *f, const struct sp_index_info *i)
 		fprintf(f, " -t %s", quote_file(*separator ? separator : "\\0"));
 	if (r->kind == SP_REC_CSV)
 		fprintf(f, " --csv");
+	if (r->json)
+		fprintf(f, " --json%s", r->strict ? " --strict" : "");
 	if (r->kind == SP_REC_LINE && !r->eol)
 		fprintf(f, " -z");
 	if (i->header_records)

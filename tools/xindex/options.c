@@ -42,6 +42,10 @@ static const struct setting settings[] = {
 	  .letter = 't' },
 	{ "zero-terminated", NULL, "lines end with NUL, not newline", TO(zero), .letter = 'z' },
 	{ "csv", NULL, "RFC 4180 records; fields end at SEP of -t, or comma", TO(csv) },
+	{ "json", NULL, "lines that are values of JSON; KEYDEF is PATH[:OPTS], as in .user.id:n",
+	  TO(json) },
+	{ "strict", NULL, "with --json: check all of a record, not only what is read of it",
+	  TO(strict) },
 	{ "record-size", "N", "binary records of N bytes each; KEYDEF is OFFSET:LENGTH[:TYPE][:r]",
 	  TO(record_bytes), .whole = record_size_option },
 	{ "header", "N", "do not index the first N records (1)", TO(build.header_records),
@@ -108,6 +112,15 @@ static void set_format(struct config *c)
 		die("--record-size does not go with %s", c->csv ? "--csv" : c->zero ? "-z" : "-t");
 	if (c->csv && c->zero)
 		die("--csv does not go with -z");
+	if (c->json &&
+	    (c->csv || c->zero || c->separator || c->record_bytes || c->build.header_records))
+		die("--json does not go with %s", c->csv	    ? "--csv"
+						  : c->zero	    ? "-z"
+						  : c->separator    ? "-t"
+						  : c->record_bytes ? "--record-size"
+								    : "--header");
+	if (c->strict && !c->json)
+		die("--strict needs --json");
 	if (c->record_bytes) {
 		*f = (struct sp_recfmt){ .kind = SP_REC_FIXED, .fixed_bytes = c->record_bytes };
 	} else if (c->csv) {
@@ -115,7 +128,10 @@ static void set_format(struct config *c)
 		*f = (struct sp_recfmt){ .kind = SP_REC_CSV,
 					 .separator = (char)c->build.separator };
 	} else {
-		*f = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = c->zero ? '\0' : '\n' };
+		*f = (struct sp_recfmt){ .kind = SP_REC_LINE,
+					 .eol = c->zero ? '\0' : '\n',
+					 .json = c->json,
+					 .strict = c->strict };
 	}
 }
 
@@ -134,6 +150,8 @@ static void resolve_name(struct config *c)
 		columns.eol = '\n';
 	if (!c->build.key || c->record_bytes || !sp_columns_is_name(c->build.key))
 		return;
+	if (c->json)
+		die("-k %s: with --json a key is a path, such as .user.id", quote(c->build.key));
 	if (!c->build.header_records)
 		die("-k %s: to name columns, add --header", quote(c->build.key));
 	if (!strcmp(columns.input, "-"))

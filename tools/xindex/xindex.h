@@ -22,7 +22,7 @@ struct config {
 	struct operands operands;
 	const char *separator, *output, *result, *keys, *lo, *hi;
 	uint64_t record_bytes;
-	bool csv, zero, offsets;
+	bool csv, json, strict, zero, offsets;
 };
 
 /* options.c: parses the command line. */
