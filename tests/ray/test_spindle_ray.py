@@ -138,6 +138,18 @@ class Sort(Base):
         with mock.patch.dict(os.environ, LC_ALL="xx_XX"):
             self.sort([self.file("a", lines(99))])
 
+    def test_lines_of_json(self):
+        r = random.Random(5)
+        values = ["1", "1.0", '"1"', "null", "[1, 2]", '"\\u00e9"', '"é"', "-2e3"]
+        text = "".join('{"k":%s,"i":%d}\n' % (r.choice(values), i) for i in range(40000))
+        a = self.file("a", text.encode())
+        self.sort([a], "--json", "-k", ".k", "-k", ".i:r")
+        self.sort([a], "--json", "-u", "-k", ".k")
+        bad = self.file("bad", text.encode() + b'{"k":}\n')
+        words = ("sort", "--json", "-k", ".k", "-o", self.out, "--overwrite", bad)
+        status, said = self.command(*words)
+        self.assertNotEqual(status, 0, said)
+
     def test_csv_with_quoted_newlines(self):
         r = random.Random(3)
         rows = [b'%d,"a\n""b%d"\r\n' % (r.randrange(999), i) for i in range(60000)]
@@ -444,6 +456,15 @@ class Group(Base):
         self.group([tabs], "-t\\t", "--header", "-k", "k", "--agg=sum(n)")
         wide = self.file("w", b"".join(b"%d,%s\n" % (i % 9, b"x" * 300000) for i in range(30)))
         self.group([wide], "-t,", "-k1", "--agg=distinct(2), first(2)")
+
+    def test_lines_of_json(self):
+        r = random.Random(6)
+        values = ["1", "1.0", '"1"', "null", "[1, 2]", '"x y"', "true"]
+        text = "".join('{"k":%s,"v":{"n":%d}}\n' % (r.choice(values), i) for i in range(30000))
+        a = self.file("a", text.encode())
+        self.group([a], "--json", "-k", ".k", "--agg=sum(.v.n), count()")
+        self.group([a], "--json", "-k", ".k", "--agg=max(.v.n)", "--format=csv")
+        self.group([a], "--json", "-k", ".k", "--largest=2", "-k", ".v.n:nr")
 
     def test_nothing_is_grouped(self):
         for options in ([], ["-k1"], ["--agg=sum(1), count()"]):

@@ -63,7 +63,7 @@ PASSED = {
     -b -d -f -g -i -M -n -h -V -r -s -u -z -k: -t: --ignore-leading-blanks --dictionary-order
     --ignore-case --general-numeric-sort --ignore-nonprinting --month-sort --numeric-sort
     --human-numeric-sort --version-sort --reverse --stable --unique --zero-terminated --csv
-    --count --key= --field-separator= --sort= --record-size= --bkey= --header=
+    --count --key= --field-separator= --sort= --record-size= --bkey= --header= --json --strict
 """,
     "join": """
     -1: -2: -j: -t: -a: -v: -e: -i -z --columns= --type= --record-size= --bkey= --header=
@@ -71,7 +71,7 @@ PASSED = {
 """,
     "group": """
     -k: -a: -t: -z --key= --agg= --largest= --having= --order= --format= --where=
-    --field-separator= --header= --null= --skip-invalid --zero-terminated --csv
+    --field-separator= --header= --null= --skip-invalid --zero-terminated --csv --json --strict
 """,
 }
 REFUSED = {
