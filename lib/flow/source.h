@@ -16,6 +16,9 @@
 /* A source and its readers have this share of the working memory of a run. */
 #define SP__SOURCE_SHARE 4
 
+/* The first bytes of a file that can only be read as a source. */
+#define SP__SOURCE_MAGIC "SPTABLE\n"
+
 #define SP__ENGINE_NAME 32 /* bytes of the name of an engine */
 
 struct sp__source_ops {

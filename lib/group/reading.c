@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "flow/source.h"
 #include "group/job.h"
 #include "group/partial.h"
 
@@ -362,6 +363,14 @@ static int read_partials(struct sp__group_job *j)
 	return rc ? rc : sp__group_partials_read(j->scan, &j->waits, j->partials.sort);
 }
 
+/* True if records are the bytes of a table, which comes through a pipe. */
+static bool is_table(const struct sp_batch *first)
+{
+	const size_t n = strlen(SP__SOURCE_MAGIC);
+
+	return first->bytes >= n && !memcmp(first->data, SP__SOURCE_MAGIC, n);
+}
+
 int sp__group_job_read(struct sp__group_job *j)
 {
 	struct sp__scan_opts o = scan_options(j);
@@ -384,6 +393,9 @@ int sp__group_job_read(struct sp__group_job *j)
 		sp__parts_header(j->parts, &header);
 	else
 		sp__scan_header(j->scan, &header);
+	if (!j->parts && is_table(header.bytes ? &header : &batch))
+		return sp__errf(j->err, SP_EUNSUP, "read", j->io->inputs[0], -1,
+				"is a table, which is read by its name, not through a pipe");
 	if (!j->io->source)
 		rc = resolve(j, &header, first == SP_END && !header.bytes);
 	if (!rc)

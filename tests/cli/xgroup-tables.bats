@@ -93,6 +93,11 @@ load() { "$xtable" load --csv --header "$@" t in.csv 2>load.err || cat load.err;
 	fails_with "xgroup: t: is a table, which needs no separator of fields (-t)" "$xgroup" -t, t
 	fails_with "xgroup: t: is a table, which needs no --decompress" "$xgroup" --decompress t
 	fails_with "xgroup: t: is a table, which needs no end of lines (-z)" "$xgroup" -z t
+	for options in '' --csv '--csv --header' '-t, -k1'; do
+		# shellcheck disable=SC2086 # several options
+		run -2 "$xgroup" $options < <(cat t)
+		[ "$output" = 'xgroup: -: is a table, which is read by its name, not through a pipe' ] || { echo "$output"; false; }
+	done
 	fails_with "xgroup: /dev/stdin: is a table, which is read by its name" "$xgroup" -k 1 <t
 	fails_with "xgroup: no column has the name 'nope'; the nearest one is 'note'" "$xgroup" -k nope t
 	run -2 "$xgroup" -k city -a 'sum(note)' t

@@ -7,11 +7,12 @@
 
 #include "base/rng.h"
 #include "cells/superblocks.h"
+#include "flow/source.h"
 #include "place/lanemap.h"
 #include "table/file/map.h"
 #include "table/layout/layout.h"
 
-#define SP__TABLE_MAGIC "SPTABLE\n"
+#define SP__TABLE_MAGIC SP__SOURCE_MAGIC
 #define SP__TABLE_VERSION 1
 #define SP__TABLE_APPENDS_MAX 448 /* whose states are kept; fewer if their slot is small, */
 #define SP__TABLE_APPENDS_MIN 64  /* but so many in a new table */
