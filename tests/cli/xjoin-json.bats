@@ -191,13 +191,6 @@ refused()
 	} >a
 	cp a b
 	"$xjoin" --json -j .id a b | cmp - <(tr -d '\n' <a; echo)
-	# Keys of several MB that differ in the last byte.
-	{ printf '{"id":"' && head -c 6000000 /dev/zero | tr '\0' x && echo '","a":1}'; } >a
-	{ printf '{"b":2,"id":"' && head -c 6000000 /dev/zero | tr '\0' x && echo '"}'; } >b
-	{ printf '{"id":"' && head -c 5999999 /dev/zero | tr '\0' x && echo 'y"}'; } >>b
-	for memory in 1M 1G; do
-		"$xjoin" --json -j .id -S $memory a b | cmp - <(sed 's/}/,"b":2}/' a)
-	done
 	# A mark, no newline at the end, and no lines at all.
 	printf '\xef\xbb\xbf{"id":1}' >a
 	printf '\xef\xbb\xbf{"id":1,"b":2}' >b
@@ -209,6 +202,16 @@ refused()
 	printf '{"id":"\\u0000"}\n{"id":""}\n' >a
 	printf '{"id":"\\u0000","b":1}\n' >b
 	[ "$("$xjoin" --json -j .id a b)" = '{"id":"\u0000","b":1}' ]
+}
+
+@test "keys of several MB that differ in the last byte" {
+	[ "${SP_TEST_VARIANT:-}" != tsan ] || skip "ThreadSanitizer takes memory that one thread returns and another one gets for shared"
+	{ printf '{"id":"' && head -c 6000000 /dev/zero | tr '\0' x && echo '","a":1}'; } >a
+	{ printf '{"b":2,"id":"' && head -c 6000000 /dev/zero | tr '\0' x && echo '"}'; } >b
+	{ printf '{"id":"' && head -c 5999999 /dev/zero | tr '\0' x && echo 'y"}'; } >>b
+	for memory in 1M 1G; do
+		"$xjoin" --json -j .id -S $memory a b | cmp - <(sed 's/}/,"b":2}/' a)
+	done
 }
 
 @test "options that do not go with --json have one message" {
