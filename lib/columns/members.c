@@ -2,7 +2,7 @@
 /*
  * Finds members by their paths, and gives them columns (members.h).
  *
- * Algorithm: a hash table with linear probing, at most half full.
+ * Algorithm: a hash table (base/hashtable.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,60 +11,36 @@
 #include "columns/members.h"
 #include "columns/vector.h"
 
-#define TABLE_MIN 64
-
 void sp__members_free(struct sp__members *m)
 {
 	for (uint32_t i = 0; i < m->n; i++)
 		free(m->list[i].path);
 	free(m->list);
-	free(m->table);
+	sp__hashtable_close(&m->table);
 	*m = (struct sp__members){ 0 };
 }
 
-/* FNV-1a. */
-static uint32_t hash(const char *path, size_t n)
+static uint64_t hash(const struct sp__members *m, const char *path, size_t n)
 {
-	uint64_t h = UINT64_C(0xCBF29CE484222325);
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)path[i]) * UINT64_C(0x100000001B3);
-	return (uint32_t)(h ^ h >> 32);
+	return sp__hashtable_hash(&m->table, path, n);
 }
 
-/* Returns the place of a path in the table: its own, or the free one where it would be. */
-static uint32_t place_of(const struct sp__members *m, const char *path, size_t n)
+static bool is(const struct sp__json_member *m, const char *path, size_t n)
 {
-	uint32_t at = hash(path, n) & m->mask;
+	return m->bytes == n && !memcmp(m->path, path, n);
+}
 
-	for (; m->table[at]; at = (at + 1) & m->mask) {
-		const struct sp__json_member *other = &m->list[m->table[at] - 1];
+/* Returns the slot of a path: its own, or the free one where it would be. */
+static uint64_t *slot_of(const struct sp__members *m, const char *path, size_t n)
+{
+	const uint64_t h = hash(m, path, n);
 
-		if (other->bytes == n && !memcmp(other->path, path, n))
-			break;
-	}
-	return at;
+	return SP__HASHTABLE_FIND(&m->table, h, number, is(&m->list[number - 1], path, n));
 }
 
 uint32_t sp__members_find(const struct sp__members *m, const char *path, size_t n)
 {
-	return m->n ? m->table[place_of(m, path, n)] - 1 : SP__MEMBER_NONE;
-}
-
-/* Doubles the table. */
-static bool grow(struct sp__members *m)
-{
-	const uint32_t size = m->mask ? 2 * (m->mask + 1) : TABLE_MIN;
-	uint32_t *table = calloc(size, sizeof(*table));
-
-	if (!table)
-		return false;
-	free(m->table);
-	m->table = table;
-	m->mask = size - 1;
-	for (uint32_t i = 0; i < m->n; i++)
-		table[place_of(m, m->list[i].path, m->list[i].bytes)] = i + 1;
-	return true;
+	return m->n ? (uint32_t)*slot_of(m, path, n) - 1 : SP__MEMBER_NONE;
 }
 
 /* True if the user described a column of this path as one of texts. */
@@ -78,22 +54,31 @@ static bool is_whole(const struct sp__members *m, const char *path, size_t n)
 uint32_t sp__members_add(struct sp__members *m, const char *path, size_t n,
 			 enum sp__member_form form)
 {
+	uint64_t h, *slot;
 	char *copy;
 
-	if (2 * (m->n + 1) > m->mask && !grow(m))
+	if (!m->table.secret)
+		m->table.secret = sp__key_secret();
+	if (sp__hashtable_is_full(&m->table, m->n) && sp__hashtable_grow(&m->table))
 		return SP__MEMBER_NONE;
 	copy = strndup(path, n);
 	if (!copy || !SP__ARRAY_GROW_BY_ONE(m->list, m->n)) {
 		free(copy);
 		return SP__MEMBER_NONE;
 	}
-	m->table[place_of(m, path, n)] = m->n + 1;
 	m->list[m->n] = (struct sp__json_member){ .path = copy,
 						  .bytes = (uint32_t)n,
 						  .form = form,
 						  .whole = is_whole(m, path, n),
 						  .column = SP__MEMBER_NONE };
 	m->values += form != SP__MEMBER_OBJECT;
+	h = hash(m, path, n);
+	slot = slot_of(m, path, n);
+	sp__hashtable_fill(slot, h, m->n + 1);
+	if (sp__hashtable_is_long(&m->table, h, slot))
+		SP__HASHTABLE_STRENGTHEN(
+			&m->table, m->n + 1, i,
+			sp__key_hash_strong(m->list[i - 1].path, m->list[i - 1].bytes));
 	return m->n++;
 }
 

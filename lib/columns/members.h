@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "base/hashtable.h"
 #include "columns/schema.h"
 #include "rec/jsonread.h"
 
@@ -37,9 +38,8 @@ struct sp__json_member {
 
 struct sp__members {
 	struct sp__json_member *list;
-	uint32_t n, values; /* values: members that are not objects */
-	uint32_t *table;    /* hash table of numbers + 1; its size is a power of two */
-	uint32_t mask;
+	uint32_t n, values;		    /* values: members that are not objects */
+	struct sp__hashtable table;	    /* by path */
 	const struct sp__schema *described; /* borrowed, may be NULL: columns that the user named */
 };
 
