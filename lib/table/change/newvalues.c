@@ -102,13 +102,10 @@ static bool breaks_line(const struct sp__schema *s, const struct sp__value_type 
 	       (memchr(text, s->style.separator, n) || memchr(text, '\n', n));
 }
 
-/* True of the value null of JSON, which columns have as NULL. */
-static bool is_null(const char *text, size_t n)
+/* True of null, among values of JSON, with blanks around it. */
+static bool is_null(const char *text)
 {
-	const char *null = memchr(text, 'n', n);
-
-	return null && n - (size_t)(null - text) >= 4 && !memcmp(null, "null", 4) &&
-	       !memchr(text, '"', n) && !memchr(text, '[', n) && !memchr(text, '{', n);
+	return text[strspn(text, " \t\r\n")] == 'n';
 }
 
 int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text, size_t n, uint8_t *to,
@@ -135,7 +132,7 @@ int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text, si
 				"expected",
 				SHOWN, c->name, (int)sp__min(n, SHOWN), text, wrong.at + 1,
 				wrong.wanted);
-	if (c->json && is_null(text, n))
+	if (c->json && is_null(text))
 		return null_of(c, to, err);
 	if (c->type.kind == 't')
 		return text_of(c, text, n, to, err);
