@@ -177,32 +177,19 @@ void sp__filtering_release(struct sp__filtering *c)
 	sp__expr_scratch_free(c->scratch);
 }
 
-/* Sets the columns of a record of JSON; texts with escapes are copied without them. */
+/* Sets the columns of a record of JSON. */
 static int set_members(struct sp__filtering *c, const struct sp__condition *w, const char *rec,
 		       size_t bytes)
 {
 	const enum sp__json_check check =
 		w->opts.format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
-	bool decode;
 	int rc;
 
 	c->not_json.wanted = NULL;
 	rc = sp__json_find(w->paths, rec, bytes, check, c->values, &c->not_json);
-	if (!rc)
-		rc = sp__bytes_reserve(&c->unquoted, bytes, NULL);
-	c->unquoted.bytes = 0;
-	for (uint32_t i = 0; !rc && i < w->ncolumns; i++) {
-		struct sp__slice *s = &c->columns[i];
-		char *to = c->unquoted.data + c->unquoted.bytes;
-
-		s->p = sp__json_slice(&c->values[w->columns[i]], &s->n, &decode);
-		if (!decode)
-			continue;
-		s->n = sp__json_text(&c->values[w->columns[i]], to, s->n);
-		s->p = to;
-		c->unquoted.bytes += s->n;
-	}
-	return rc;
+	return rc ? rc
+		  : sp__json_fields(c->values, w->columns, w->ncolumns, bytes, &c->unquoted,
+				    c->columns);
 }
 
 /* Sets the columns of a record; a field in quotes is copied without them. */
@@ -272,10 +259,10 @@ int sp__filtering_next(struct sp__filtering *c, const struct sp__condition *w,
 int sp__filtering_error(const struct sp__filtering *c, const char *input, uint64_t line,
 			struct sp_errinfo *err)
 {
-	if (c->not_json.wanted)
-		return sp__errf(err, SP_EFORMAT, "read", input, -1,
-				"line %llu, byte %zu: not JSON: expected %s",
-				(unsigned long long)line, c->not_json.at + 1, c->not_json.wanted);
+	const struct sp__badtext bad = { .wanted = c->not_json.wanted, .at = c->not_json.at };
+
+	if (bad.wanted)
+		return sp__badtext_error(&bad, input, line, err);
 	return sp__errf(err, SP_EFORMAT, "read", input, -1, "line %llu: --where: '%.*s' is not %s",
 			(unsigned long long)line, (int)sp__min(c->bad.text.n, SHOWN), c->bad.text.p,
 			c->bad.wanted);

@@ -350,29 +350,17 @@ static void set_keys(struct sp__group_worker *w)
 	}
 }
 
-/* Sets the columns of a record of JSON; texts with escapes are copied without them. */
+/* Sets the columns of a record of JSON. */
 static int set_members(struct sp__group_worker *w, const char *rec, size_t bytes)
 {
 	const struct sp__group_spec *s = w->in->spec;
 	const enum sp__json_check check =
 		w->in->format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
 	int rc = sp__json_find(s->paths, rec, bytes, check, w->found, &w->not_json);
-	bool decode;
 
-	w->unquoted.bytes = 0;
 	if (!rc)
-		rc = sp__bytes_reserve(&w->unquoted, bytes, NULL);
-	for (uint32_t i = 0; !rc && i < s->ncolumns; i++) {
-		const struct sp__json_value *v = &w->found[s->columns[i]];
-		struct sp__slice *to = &w->columns[i];
-
-		to->p = sp__json_slice(v, &to->n, &decode);
-		if (!decode)
-			continue;
-		to->p = w->unquoted.data + w->unquoted.bytes;
-		to->n = sp__json_text(v, w->unquoted.data + w->unquoted.bytes, to->n);
-		w->unquoted.bytes += to->n;
-	}
+		rc = sp__json_fields(w->found, s->columns, s->ncolumns, bytes, &w->unquoted,
+				     w->columns);
 	if (!rc)
 		set_keys(w);
 	return rc;

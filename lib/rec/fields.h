@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#include "base/mem.h"
+#include "rec/jsonread.h"
 #include "rec/key.h"
 #include "rec/recfmt.h"
 
@@ -60,6 +62,14 @@ static inline size_t sp__line_trim(const struct sp__cut *cut, const char *line, 
 /* Finds all fields of a line.  Returns 0 or -ENOMEM. */
 int sp__fields_split(const struct sp__cut *cut, const char *line, size_t bytes,
 		     struct sp__fields *fields);
+
+/*
+ * JSON: sets fields to the texts of values that were found, by their numbers.  Those with escapes
+ * are written to `text` without them.  Returns 0 or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__json_fields(const struct sp__json_value *found, const size_t *numbers,
+				  size_t n, size_t record_bytes, struct sp__bytes *text,
+				  struct sp__slice *fields);
 
 /* The address of a missing field. */
 extern const char sp__no_field[1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The characters of texts in JSON (jsonread.h). */
 #include <string.h>
+#include "rec/fields.h"
 #include "rec/jsonpath.h"
 
 int sp__json_hex4(const char *p, const char *end)
@@ -144,4 +145,27 @@ int sp__json_compare_texts(const struct sp__json_value *a, const struct sp__json
 		other = next_byte(&cb);
 	} while (byte == other && byte >= 0);
 	return byte - other;
+}
+
+int sp__json_fields(const struct sp__json_value *found, const size_t *numbers, size_t n,
+		    size_t record_bytes, struct sp__bytes *text, struct sp__slice *fields)
+{
+	bool decode;
+
+	/* The texts of different values are at most the record. */
+	text->bytes = 0;
+	if (sp__bytes_reserve(text, record_bytes, NULL))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct sp__json_value *v = &found[numbers[i]];
+		struct sp__slice *to = &fields[i];
+
+		to->p = sp__json_slice(v, &to->n, &decode);
+		if (!decode)
+			continue;
+		to->p = text->data + text->bytes;
+		to->n = sp__json_text(v, text->data + text->bytes, to->n);
+		text->bytes += to->n;
+	}
+	return 0;
 }
