@@ -181,12 +181,11 @@ static int open_source(struct sp__group_job *j, uint64_t part_bytes)
 static int bad_value(const struct sp__group_worker *w, const char *input, uint64_t line,
 		     struct sp_errinfo *err)
 {
+	const struct sp__badtext bad = { .wanted = w->not_json.wanted, .at = w->not_json.at };
 	char where[32] = "";
 
-	if (w->not_json.wanted)
-		return sp__errf(err, SP_EFORMAT, "read", input, -1,
-				"line %llu, byte %zu: not JSON: expected %s",
-				(unsigned long long)line, w->not_json.at + 1, w->not_json.wanted);
+	if (bad.wanted)
+		return sp__badtext_error(&bad, input, line, err);
 	if (line)
 		snprintf(where, sizeof(where), "line %llu: ", (unsigned long long)line);
 	return sp__errf(err, SP_EFORMAT, "group", input, -1,
@@ -371,37 +370,57 @@ static bool is_table(const struct sp_batch *first)
 	return first->bytes >= n && !memcmp(first->data, SP__SOURCE_MAGIC, n);
 }
 
-int sp__group_job_read(struct sp__group_job *j)
-{
-	struct sp__scan_opts o = scan_options(j);
-	struct sp_batch header, batch = { 0 };
-	int rc, first = SP_READY;
+/* What a job begins with if it reads in order. */
+struct beginning {
+	int rc; /* of the first batch: SP_READY, or SP_END */
+	struct sp_batch batch;
+};
 
-	if (j->io->step == SP_GROUP_SECOND_STEP)
-		return read_partials(j);
-	rc = j->io->source ? open_source(j, 0) : open_parts(j);
-	if (!rc && !j->parts) {
-		rc = sp__scan_open(&j->scan, &o);
-		if (!rc)
-			first = sp__iter_next(&(struct sp__iter){ j->scan, sp__scan_next },
-					      &j->waits, &batch);
-		rc = first < 0 ? first : rc;
-	}
+/* Opens a scan of the inputs, and reads the first batch. */
+static int begin_scan(struct sp__group_job *j, const struct sp__scan_opts *o, struct beginning *b)
+{
+	int rc = sp__scan_open(&j->scan, o);
+
 	if (rc)
 		return rc;
+	b->rc = sp__iter_next(&(struct sp__iter){ j->scan, sp__scan_next }, &j->waits, &b->batch);
+	return b->rc < 0 ? b->rc : 0;
+}
+
+/* Resolves the options by the header of the inputs, which are open. */
+static int resolve_inputs(struct sp__group_job *j, const struct beginning *b)
+{
+	struct sp_batch header;
+
+	if (j->io->source)
+		return 0;
 	if (j->parts)
 		sp__parts_header(j->parts, &header);
 	else
 		sp__scan_header(j->scan, &header);
-	if (!j->parts && is_table(header.bytes ? &header : &batch))
+	if (!j->parts && is_table(header.bytes ? &header : &b->batch))
 		return sp__errf(j->err, SP_EUNSUP, "read", j->io->inputs[0], -1,
 				"is a table, which is read by its name, not through a pipe");
-	if (!j->io->source)
-		rc = resolve(j, &header, first == SP_END && !header.bytes);
+	return resolve(j, &header, !j->parts && b->rc == SP_END && !header.bytes);
+}
+
+int sp__group_job_read(struct sp__group_job *j)
+{
+	const struct sp__scan_opts o = scan_options(j);
+	struct beginning b = { SP_END, { 0 } };
+	int rc;
+
+	if (j->io->step == SP_GROUP_SECOND_STEP)
+		return read_partials(j);
+	rc = j->io->source ? open_source(j, 0) : open_parts(j);
+	if (!rc && !j->parts)
+		rc = begin_scan(j, &o, &b);
+	if (!rc)
+		rc = resolve_inputs(j, &b);
 	if (!rc)
 		rc = open_workers(j);
 	if (!rc)
-		rc = j->parts ? read_parts(j) : read_scan(j, first, &batch);
+		rc = j->parts ? read_parts(j) : read_scan(j, b.rc, &b.batch);
 	return rc ? rc : check_read(j);
 }
 
@@ -496,33 +515,22 @@ int sp__group_job_sample(struct sp__group_job *j, uint64_t part_bytes, uint64_t 
 			 struct sp__group_sample *sample)
 {
 	struct sp__scan_opts o = scan_options(j);
-	struct sp_batch header, batch;
-	int rc, first = SP_END;
+	struct beginning b = { SP_END, { 0 } };
+	int rc;
 
 	*sample = (struct sp__group_sample){ .all = true };
 	o.stream.device = NULL;
 	o.turns = 1;
 	rc = j->io->source ? open_source(j, part_bytes) : sp__parts_open(&j->parts, &o, part_bytes);
-	if (rc == SP_EUNSUP && !j->io->source) {
-		rc = sp__scan_open(&j->scan, &o);
-		if (!rc)
-			first = sp__iter_next(&(struct sp__iter){ j->scan, sp__scan_next },
-					      &j->waits, &batch);
-		rc = first < 0 ? first : rc;
-	}
-	if (rc)
-		return rc;
-	if (j->parts)
-		sp__parts_header(j->parts, &header);
-	else
-		sp__scan_header(j->scan, &header);
-	if (!j->io->source)
-		rc = resolve(j, &header, !j->parts && first == SP_END && !header.bytes);
+	if (rc == SP_EUNSUP && !j->io->source)
+		rc = begin_scan(j, &o, &b);
+	if (!rc)
+		rc = resolve_inputs(j, &b);
 	if (!rc)
 		rc = open_sampler(j);
 	if (!rc)
 		rc = j->parts ? sample_parts(j, max_bytes, sample)
-			      : sample_scan(j, first, &batch, SAMPLE_SCAN * max_bytes, sample);
+			      : sample_scan(j, b.rc, &b.batch, SAMPLE_SCAN * max_bytes, sample);
 	sample->direct = j->workers ? j->workers[0].partials : 0;
 	if (!rc)
 		sample->direct_bytes += j->workers[0].given ? 0 : j->workers[0].direct.bytes;
