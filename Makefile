@@ -68,6 +68,7 @@ SP_CFLAGS := -std=gnu17 -pthread -ffile-prefix-map="$$PWD"=. $(SP_WARN) $(SP_SAN
 SP_CPPFLAGS := -D_GNU_SOURCE -Ilib/include $(SP_DELAYS) $(if $(ZLIB),-DSP_HAVE_ZLIB) \
 	$(if $(LZMA),-DSP_HAVE_LZMA)
 SP_LDFLAGS := -pthread $(SP_SAN)
+SP_FIXED := $(if $(SP_SAN),-no-pie)
 SP_LIBS := -luring -laio -ljansson -lxxhash -llz4 -lzstd $(if $(ZLIB),-lz) $(if $(LZMA),-llzma) -lmd -lm
 # Tools find the library in the build tree and in the prefix alike, wherever that is.
 RPATH ?= $$ORIGIN/../lib$(if $(filter-out $(PREFIX)/lib,$(LIBDIR)),:$$ORIGIN/$(call relative,$(LIBDIR),$(BINDIR)))
@@ -226,9 +227,11 @@ $(SO): $(LIB_OBJ) $(STUB_OBJ) $(B)/objects lib/libspindle.map
 # percent signs from the pattern rule, which would put the name there.)
 tool_obj = $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tools/$(1)/*.c)))
 .SECONDEXPANSION:
-# Scripts call the replacements of sort and join on many small files: these contain the library.
-ALONE := xsort xjoin
-ALONE_LINKED = -Wl,--gc-sections $(STATIC) $(STUB_OBJ) -Wl,--as-needed $(SP_LIBS)
+# Scripts call the replacements of sort and join on many small files: these contain the library.  So do
+# all tools under a sanitizer, at fixed addresses: the dynamic linker would take half of each start's time
+# to relocate the sanitizer's descriptions of code and data.
+ALONE := $(if $(SP_SAN),$(TOOLS),xsort xjoin)
+ALONE_LINKED = $(SP_FIXED) -Wl,--gc-sections $(STATIC) $(STUB_OBJ) -Wl,--as-needed $(SP_LIBS)
 $(ALONE:%=$(B)/bin/%): private LINKED = $(ALONE_LINKED)
 LINKED = -L$(B)/lib -lspindle $(SP_RPATH)
 $(B)/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(SO) $(STATIC)
@@ -301,7 +304,7 @@ test_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib -Itests $(CPPFLAGS) $(SP_CFLAGS) $(CFLA
 $(B)/tests/%: tests/%.c $(STATIC) $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(test_cc) $< $(TEST_OBJ) $(STATIC) $(SP_LIBS)
+	$(test_cc) $(SP_FIXED) $< $(TEST_OBJ) $(STATIC) $(SP_LIBS)
 
 ifeq ($(LIBFUZZER),1)
 $(B)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(STATIC) $(B)/flags
