@@ -453,7 +453,7 @@ run-diff: export SP_DIFF_WORKERS ?= 2
 run-diff: export SP_TEST_TIMEOUT ?= 1800
 run-diff: all $(DIFF) $(LOCALES)
 	$(RUN) $(DIFF)
-check-fast: export SP_TEST_TAGS := !slow
+check-fast: export SP_TEST_TAGS := !slow$(if $(filter thread,$(SAN)),$(comma)!one-thread)
 check-fast: all $(UNIT) $(EXAMPLES) $(LOCALES)
 	$(RUN) $(UNIT) $(CLI)
 asan: ## the fast tests under AddressSanitizer and UBSan

@@ -24,7 +24,7 @@ empty()
 	for form in "" --big-endian --order=2,0,1; do
 		empty one
 		"$cube" load --parallel=1 $form one in.raw
-		for threads in ${full:+2 8} 3 16; do
+		for threads in $(few 2 3 8 16); do
 			empty many
 			"$cube" load --parallel=$threads $form many in.raw
 			cmp one many
@@ -88,7 +88,7 @@ lines()
 		sort > expected
 	"$cube" export --format=csv one | grep -v ',0$' | sort > got
 	grep -v ',0$' expected | cmp - got
-	for threads in ${full:+2 8} 3 16; do
+	for threads in $(few 2 3 8 16); do
 		empty many
 		"$cube" load --parallel=$threads many in.csv
 		cmp one many
@@ -175,7 +175,7 @@ exported()
 		for format in raw npy csv; do
 			rm -f expected
 			exported 1 $format expected $box
-			for threads in ${full:+2 8} 3 16; do
+			for threads in $(few 2 3 8 16); do
 				rm -f got
 				exported $threads $format got $box
 				cmp expected got

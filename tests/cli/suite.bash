@@ -10,6 +10,7 @@
 #	value KEY [REPORT]	the first value of a key in a report (r.json)
 #	few N...	the numbers of threads to test: 1, if given, and one of the others, another one in
 #			the next test; with a sanitizer, which is slow, not 1; with SP_TEST_FULL=1, all
+#	fewer N M	N, or under a sanitizer, which is slow, M
 #	fails_with MESSAGE COMMAND...	the command prints nothing else, and ends with status 2
 
 bats_require_minimum_version 1.5.0
@@ -55,6 +56,8 @@ few()
 		echo "${several[${BATS_TEST_NUMBER:-0} % ${#several[@]}]}"
 	fi
 }
+
+fewer() { [ -n "${SP_TEST_VARIANT:-}" ] && [ -z "${SP_TEST_FULL:-}" ] && echo "$2" || echo "$1"; }
 
 # shellcheck disable=SC2154 # run sets them
 fails_with()

@@ -40,6 +40,7 @@ compare()
 	done
 }
 
+# bats test_tags=one-thread
 @test "a table, and a short input that is read as a whole" {
 	needs jq
 	seq 200000 | awk 'BEGIN { print "a,b,c" } { print $1 % 1000 "," ($1 * 7919) % 300007 "," $1 / 8 }' >in.csv
@@ -56,6 +57,7 @@ compare()
 	jq -e '.plan | .records == 2 and .groups == 1' p.json
 }
 
+# bats test_tags=one-thread
 @test "the plan in words; nothing is written" {
 	seq 300000 | awk '{ print ($1 * 7919) % 300007, $1 }' >in
 	"$xgroup" -S 2M -k 1 --explain -o out in 2>plan >printed

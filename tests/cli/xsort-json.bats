@@ -33,7 +33,7 @@ sorts()
 	needs python3
 	local seed
 
-	for seed in $(seq $((full ? 20 : 2))); do
+	for seed in $(seq $((full ? 20 : $(fewer 2 1)))); do
 		model lines "$seed" $rows >in
 		sorts .k
 		sorts .n:r .k
@@ -197,12 +197,16 @@ sys.stdout.write(" [" + sys.argv[1].join(sys.stdin.read().split("\n")[:-1]) + "\
 
 @test "long texts are cut where a character may be, and only as keys" {
 	needs python3
+	local last
+
+	last=$(fewer 6 1)
 	python3 -c '
-for off in range(-1, 6):
+import sys
+for off in range(-1, int(sys.argv[1])):
     head = "a" * (524288 - off)
     for tail in "", "!", "\\ud83d\\ude00zz", "\\ud83d\\ude00yy", "\\u00e9", "\\u20ac", "\\ud83d\\ude00":
-        print("{\"k\":\"" + head + tail + "\"}")' >in
-	[ "$("$xsort" --json -k .k -u in | wc -l)" -eq 49 ]
+        print("{\"k\":\"" + head + tail + "\"}")' "$last" >in
+	[ "$("$xsort" --json -k .k -u in | wc -l)" -eq $((7 * (last + 1))) ]
 	model sort .k <in >want
 	"$xsort" --json -s -k .k in | cmp - want
 	"$xsort" --json -s -k .k -S 2M --parallel=2 in | cmp - want

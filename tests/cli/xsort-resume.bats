@@ -24,6 +24,7 @@ checkpoints()
 	pid=$!
 	until [ "$(stat -c %s d/spindle.journal 2>/dev/null || echo 0)" -gt "$least" ]; do
 		kill -0 $pid 2>/dev/null || break
+		sleep 0.005
 	done
 	kill -9 $pid 2>/dev/null || return 0
 	wait $pid || true

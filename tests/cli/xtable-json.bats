@@ -77,7 +77,7 @@ column()
 
 @test "random lines come back from all layouts as Python reads them" {
 	needs python3
-	XTABLE=$xtable python3 "$BATS_TEST_DIRNAME/xtable_json.py" "${SEED:-1}" $((full ? 100 : 20))
+	XTABLE=$xtable python3 "$BATS_TEST_DIRNAME/xtable_json.py" "${SEED:-1}" $((full ? 100 : $(fewer 20 6)))
 }
 
 @test "a line that is not JSON is named with its byte" {
@@ -105,6 +105,7 @@ column()
 	[ ! -e new ]
 }
 
+# bats test_tags=one-thread
 @test "members that come late: files are read again, pipes end with advice" {
 	{ seq 600000 | awk '{ print "{\"n\":" $1 % 100 "}" }' && echo '{"n":1,"m":{"k":7}}'; } >many
 	"$xtable" load --json --overwrite -S 8M t many
@@ -181,6 +182,7 @@ column()
 	gives '{"a.b":2}'
 }
 
+# bats test_tags=one-thread
 @test "names that are none of a column" {
 	printf '{"":1}\n' | refused 'line 1' 'cannot be that of a column' --
 	printf '{"a\\u0000":1}\n' | refused 'line 1' 'a\u0000' --
@@ -222,6 +224,7 @@ column()
 	cmp in <("$xtable" scan t)
 }
 
+# bats test_tags=one-thread
 @test "a member of several MB" {
 	{ printf '{"a":"' && head -c 6000000 /dev/zero | tr '\0' x && printf '\\n"}\n{"a":"y"}\n'; } >in
 	for n in 1 3; do
