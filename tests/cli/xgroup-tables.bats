@@ -17,13 +17,13 @@ load() { "$xtable" load --csv --header "$@" t in.csv 2>load.err || cat load.err;
 @test "random tables: the results of Python, and of the printed records" {
 	needs python3
 	mkdir work && cd work
-	python3 "$BATS_TEST_DIRNAME/xgroup_tables.py" "$xgroup" "$xtable" $((full ? 1500 : 12)) "${SEED:-1}"
+	python3 "$BATS_TEST_DIRNAME/xgroup_tables.py" "$xgroup" "$xtable" $((full ? 1500 : $(fewer 12 4))) "${SEED:-1}"
 }
 
 @test "each layout, any number of threads: the bytes of the printed records" {
 	seq 60000 | awk 'BEGIN { print "id,city,price,note" }
 		{ print $1 ",c" $1 % 97 "," ($1 % 1000) / 8 "," ($1 % 5 ? "note " $1 : "") }' >in.csv
-	for layout in nsm pax dsm csm; do
+	for layout in $(fewer "nsm pax dsm csm" "pax csm"); do
 		load --layout=$layout --overwrite
 		"$xtable" scan t --format=csv >printed
 		for keys in '-k city' '-k note --order=first' '-k city --pivot=id%3'; do

@@ -96,7 +96,7 @@ same_output()
 @test "tables that are loaded are the same" {
 	local in="$BATS_FILE_TMPDIR/lineitem" layout threads
 
-	for layout in csm nsm pax dsm; do
+	for layout in $(fewer "csm nsm pax dsm" "csm pax"); do
 		load want --layout $layout --parallel=1 "$in"
 		for threads in "${counts[@]}"; do
 			load t --layout $layout --parallel="$threads" "$in"
