@@ -194,7 +194,6 @@ bool sp_join_form_conflict(const struct sp_join_form *form, const char **a, cons
 		{ json && o->ignore_case, "--json", "-i" },
 		{ json && (o->ncolumns || o->auto_columns), "--json", "-o" },
 		{ json && o->filler, "--json", "-e" },
-		{ json && o->where, "--json", "--where" },
 		{ json && o->nthen, "--json", "--then" },
 		{ json && o->index[0], "--json", "--index1" },
 		{ json && o->index[1], "--json", "--index2" },

@@ -86,10 +86,29 @@ static bool begins_path(const char *p)
 	return *p == '.' && (is_letter(p[1]) || p[1] == '"' || p[1] == '[');
 }
 
-/* Takes a path as it is written. */
+/* Returns true if the text is an exponent, and so the end of a number, as in 1.e5. */
+static bool is_exponent(const char *p)
+{
+	if (*p != 'e' && *p != 'E')
+		return false;
+	p += 1 + (p[1] == '-' || p[1] == '+');
+	if (!is_digit(*p))
+		return false;
+	p += strspn(p, "0123456789");
+	return !continues(*p) && !begins_path(p);
+}
+
+/* True if the text begins with the number of a file and a path in its records: 1.a */
+static bool begins_file(const char *p)
+{
+	return is_digit(*p) && begins_path(p + 1) && !is_exponent(p + 2);
+}
+
+/* Takes a path as it is written, with the number of a file before it. */
 static int take_path(struct sp__tokens *t)
 {
 	t->kind = SP__TOKEN_NAME;
+	t->at += *t->at != '.';
 	while (begins_path(t->at) || *t->at == '[') {
 		t->at += *t->at == '.' && t->at[1] != '[';
 		if (*t->at == '"')
@@ -152,7 +171,7 @@ int sp__token_next(struct sp__tokens *t)
 		return 0;
 	if (*t->at == '"' || *t->at == '\'')
 		return take_quoted(t);
-	if (begins_path(t->at))
+	if (begins_path(t->at) || begins_file(t->at))
 		return take_path(t);
 	if (is_digit(*t->at) || (*t->at == '.' && is_digit(t->at[1]))) {
 		take_number(t);

@@ -47,8 +47,8 @@ static int check_json(const struct sp_join_opts *o, const struct sp_join_io *io,
 				"JSON lines need paths of the key in both files");
 	if (o->csv || o->fixed_bytes[0] || o->header || o->eol != '\n')
 		what = "another format of records, or a header";
-	else if (o->columns || o->auto_columns || o->filler || o->ignore_case || o->where)
-		what = "columns, a filler, a condition, or keys without case";
+	else if (o->columns || o->auto_columns || o->filler || o->ignore_case)
+		what = "columns, a filler, or keys without case";
 	else if (o->algorithm == SP_JOIN_MERGE || sp__is_inl(o->algorithm) || o->index[0] ||
 		 o->index[1] || o->nthen)
 		what = "a merge, indexes, or further files";

@@ -132,15 +132,6 @@ joined()
 	[ "$output" = 'xjoin: --nested needs --json' ]
 }
 
-@test "lines of one file are as they were read" {
-	printf '%s\r\n' ' {"id":1, "a":[ ] }' 5 '{"id":2}' >a
-	printf '{"id":1}\n' >b
-	"$xjoin" --json -j .id --type=semi a b | cmp - <(head -n 1 a)
-	"$xjoin" --json -j .id --type=anti a b | cmp - <(tail -n 2 a)
-	sed -i 2d a
-	"$xjoin" --json -j .id --ordered=1 --type=left a b | cmp - <(printf '{"id":1, "a":[ ]}\n{"id":2}\r\n')
-}
-
 # refused MESSAGE ARGUMENT...: the join of a and b ends with this message and no output.
 refused()
 {
@@ -148,6 +139,54 @@ refused()
 	[ -z "$output" ]
 	[ "$stderr" = "xjoin: $1" ] || { echo "$stderr"; return 1; }
 	[ ! -e result ]
+}
+
+@test "--where names a member by the number of its file and its path" {
+	local condition message
+
+	printf '%s\n' '{"id":1,"x":5,"s":"h\u00e9","u":{"v":[1,2]}}' '{"id":2,"x":null,"s":""}' '{"id":3}' >a
+	printf '%s\n' '{"id":1.0,"x":50,"e5":1}' '{"id":2,"x":6}' '{"id":4,"x":9}' >b
+	# chosen CONDITION OPTION...: the ids of the records.
+	chosen() { "$xjoin" --json -j .id --where "$1" "${@:2}" a b | sed 's/.*"id":\([0-9]*\).*/\1/' | sort | tr '\n' ' '; }
+	[ "$(chosen '1.x > 4')" = '1 ' ]
+	[ "$(chosen '1.x is null')" = '2 ' ]
+	[ "$(chosen '1.s is null and 2.x > 5')" = '2 ' ]
+	[ "$(chosen "1.s = 'hé'")" = '1 ' ]
+	[ "$(chosen '"1.x" < "2.x"')" = '1 ' ]
+	[ "$(chosen '1.u.v[1] = 2 and 1.u."v"[0] = 1')" = '1 ' ]
+	[ "$(chosen '1.x < 1.e5')" = '1 ' ]
+	[ "$(chosen '"2.e5" = 1')" = '1 ' ]
+	[ "$(chosen '.id >= 2' --type=full)" = '2 3 4 ' ]
+	[ "$(chosen '2.x is null' --type=left)" = '3 ' ]
+	[ "$(chosen '.x is null' --type=anti)" = '3 ' ]
+	[ "$(chosen '.x is null' --type=semi)" = '2 ' ]
+	[ "$(chosen '.id > 0' --limit=1 --type=full | wc -w)" -eq 1 ]
+	while IFS='|' read -r condition message; do
+		run -1 --separate-stderr "$xjoin" --json -j .id --where "$condition" a b
+		[ -z "$output" ]
+		[ "$stderr" = "xjoin: --where: $message" ] || { echo "$condition: $stderr"; false; }
+	done <<'END'
+.x > 1|'.x' is not a key: write the number of its file before it, as in 1.x
+x = 1|'x': a member is named by the number of its file and its path, such as 1.user.id
+3.x = 1|'3.x': a member is named by the number of its file and its path, such as 1.user.id
+$1 = 2|$1: a member is named by the number of its file and its path, such as 1.user.id
+1 = 1|the condition has no member: name one by the number of its file and its path, such as 1.user.id
+1.u > 3|'{"v":[1,2]}' is not a number, in a record with the key '1'
+END
+	run -1 "$xjoin" --json -j .id --type=anti --where '2.x = 1' a b
+	[ "$output" = "xjoin: --where: '2.x' is a column of file 2, of which the result has no records" ]
+	printf '{"id":1,"x":"\xff"}\n' >b
+	refused "b: byte 14 of a record is not JSON: expected a text of valid characters (UTF-8); --strict names the line; the record begins with '{\"id\":1,\"x\":\"\\377\"}'" \
+		--where='2.x is null'
+}
+
+@test "lines of one file are as they were read" {
+	printf '%s\r\n' ' {"id":1, "a":[ ] }' 5 '{"id":2}' >a
+	printf '{"id":1}\n' >b
+	"$xjoin" --json -j .id --type=semi a b | cmp - <(head -n 1 a)
+	"$xjoin" --json -j .id --type=anti a b | cmp - <(tail -n 2 a)
+	sed -i 2d a
+	"$xjoin" --json -j .id --ordered=1 --type=left a b | cmp - <(printf '{"id":1, "a":[ ]}\n{"id":2}\r\n')
 }
 
 @test "a line that is not JSON is an error with its place, from files and pipes, by any threads" {
@@ -218,7 +257,7 @@ refused()
 	local option
 
 	echo '{"id":1}' | tee a >b
-	for option in --csv --header -z -i '-t,' '-e x' '-o auto' '-o 1.name' '-o 1.2' '--where=x>1' --record-size=4 \
+	for option in --csv --header -z -i '-t,' '-e x' '-o auto' '-o 1.name' '-o 1.2' --record-size=4 \
 		--bkey=0:4 --index1=a --index2=a --check-order --algorithm=merge --algorithm=inl --algorithm=async-inl \
 		--then=a,left=1.1,key=1; do
 		# shellcheck disable=SC2086 # an option with its argument

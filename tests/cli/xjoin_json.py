@@ -29,9 +29,11 @@ PATHS = [
     (['."x y"', ".id"], ['."x y"', ".k"]),
     (["."], ["."]),
 ]
+WHERE_PATHS = [".id", ".k", ".a_2", '."é"', '."q\\""', ".u.t", ".t[1]", '."x y"']
 STEP = r'\.("(?:[^"\\]|\\.)*"|[^.\["]+)'
 PAIRS = ("inner", "left", "right", "full")
 TYPES = (*PAIRS, "semi", "anti")
+ABSENT = object()  # the record of a file without a partner
 
 
 class Number(str):
@@ -103,11 +105,55 @@ def merge(left, right, paths):
     return Members(left + rest)
 
 
+def text_at(record, path):
+    """Returns the text of a value, None if it has none; other arrays and objects than empty ones
+    are a text that nothing equals."""
+    v = None if record is ABSENT else find(record, path)
+    if isinstance(v, bool):
+        return str(v).lower()
+    if isinstance(v, list):
+        return "\0"
+    if isinstance(v, Number):
+        return v[1:]
+    return v or None
+
+
+class Where:
+    """A random condition: comparisons of members with texts, joined by and."""
+
+    def __init__(self, r, paths, kind):
+        self.paths, self.parts, texts = paths, [], []
+        sides = (0,) if kind in ("semi", "anti") else (0, 1)
+        for _ in range(r.choice([1, 1, 2])):
+            side = r.choice([None, *sides])
+            path = paths[0][0] if side is None else r.choice(WHERE_PATHS)
+            want = r.choice([None, None, "1", "2.0", "é", "true"])
+            self.parts.append((side, path, want))
+            name = path if side is None else f"{side + 1}{path}"
+            if name.isascii() and r.random() < 0.5:
+                name = '"' + name.replace('"', '""') + '"'
+            if side is None and path == ".":
+                name = '"."'
+            texts.append(f"{name} is null" if want is None else f"{name} <> '{want}'")
+        self.text = " and ".join(texts)
+
+    def is_true(self, records):
+        for side, path, want in self.parts:
+            if side is None:
+                side = int(records[0] is ABSENT)
+                path = self.paths[side][0]
+            text = text_at(records[side], path)
+            if (text is not None) if want is None else text in (None, want):
+                return False
+        return True
+
+
 class Join:
     """A join of two lists of values; nested: names of two members, or None."""
 
-    def __init__(self, files, paths, kind, nested):
+    def __init__(self, files, paths, kind, nested, where):
         self.files, self.paths, self.kind, self.nested = files, paths, kind, nested
+        self.where = where
         self.keys = [[key(v, p) for v in f] for f, p in zip(files, paths)]
         self.records = [{}, {}]
         for side in 0, 1:
@@ -116,31 +162,34 @@ class Join:
                     self.records[side].setdefault(k, []).append(i)
         self.unpaired = [kind in ("left", "full", "anti"), kind in ("right", "full")]
 
-    def pair(self, major, i, other):
-        a, b = (i, other) if major == 0 else (other, i)
-        a, b = self.files[0][a], self.files[1][b]
-        return Members(zip(self.nested, (a, b))) if self.nested else merge(a, b, self.paths)
+    def row(self, records):
+        """Returns the record of the result of a record of each file; None: no record."""
+        if self.nested:
+            return Members((n, None if v is ABSENT else v) for n, v in zip(self.nested, records))
+        alone = [v for v in records if v is not ABSENT]
+        return alone[0] if len(alone) == 1 else merge(*alone, self.paths)
 
-    def alone(self, side, i):
-        v = self.files[side][i]
-        if not self.nested:
-            return v
-        return Members((n, v if at == side else None) for at, n in enumerate(self.nested))
-
-    def rows(self, major):
-        """Returns the result in the order of file 0 or 1."""
-        minor, result = 1 - major, []
+    def found(self, major):
+        """Yields, in the order of file 0 or 1, its record and the one of the other file."""
+        minor = 1 - major
         for i, k in enumerate(self.keys[major]):
             others = self.records[minor].get(k, [])
             if self.kind in PAIRS:
-                result += [self.pair(major, i, other) for other in others]
-            if others and self.kind == "semi":
-                result.append(self.files[0][i])
-            if not others and self.unpaired[major]:
-                result.append(self.alone(major, i))
+                yield from ((i, other) for other in others)
+            if (others and self.kind == "semi") or (not others and self.unpaired[major]):
+                yield i, None
         for i, k in enumerate(self.keys[minor]):
             if self.unpaired[minor] and k not in self.records[major]:
-                result.append(self.alone(minor, i))
+                yield None, i
+
+    def rows(self, major):
+        """Returns the result in the order of file 0 or 1."""
+        result = []
+        for numbers in self.found(major):
+            sides = zip(self.files, numbers if major == 0 else numbers[::-1])
+            records = [ABSENT if i is None else f[i] for f, i in sides]
+            if not self.where or self.where.is_true(records):
+                result.append(self.row(records))
         return result
 
 
@@ -214,6 +263,8 @@ def write(r, name, texts):
 def options(r, join, ordered):
     o = ["--json", "-1", ",".join(join.paths[0]), "-2", ",".join(join.paths[1])]
     o += [f"--type={join.kind}", f"--build={r.choice('12')}"]
+    if join.where:
+        o.append(f"--where={join.where.text}")
     if join.nested:
         usual = join.nested == ("left", "right")
         o.append("--nested" if usual else f"--nested={','.join(join.nested)}")
@@ -245,7 +296,9 @@ def case(r):
     texts = [lines(r, nested or not pairs) for _ in range(2)]
     for name, file in zip("ab", texts):
         write(r, name, file)
-    join = Join([[read(t) for t in f] for f in texts], r.choice(PATHS), kind, nested)
+    paths = r.choice(PATHS)
+    where = Where(r, paths, kind) if r.random() < 0.4 else None
+    join = Join([[read(t) for t in f] for f in texts], paths, kind, nested, where)
     args = options(r, join, ordered)
     done = run(args, r.choice([None, None, 0, 1]))
     if done.returncode or done.stderr:

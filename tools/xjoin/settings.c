@@ -180,7 +180,7 @@ const struct setting xjoin_settings[] = {
 	  .choices = ordered_words },
 	{ "where", "CONDITION",
 	  "leave out lines of the result for which this is not true, as in 'price > 5', or "
-	  "'\"2.3\" > 5' for a field",
+	  "'\"2.3\" > 5' for a field, or with --json '2.price > 5'",
 	  TO(opts.where), .once = "conditions of records" },
 	{ "limit", "N", "stop after N lines of the result", TO(opts.limit),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, opts.limited) },

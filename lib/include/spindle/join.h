@@ -113,7 +113,7 @@ struct sp_join_opts {
 	 * record of file 1, then those of file 2 without a member that is a key of both; names that
 	 * are in both get "_2" in those of file 2.  Only eol '\n', pairs, unpaired, semi, and the
 	 * algorithms of hash joins are supported, not: keys, separator, types, collated, csv,
-	 * fixed_bytes, ignore_case, header, columns, auto_columns, filler, index, then, where.
+	 * fixed_bytes, ignore_case, header, columns, auto_columns, filler, index, then.
 	 */
 	bool json;
 	bool strict; /* ... whose characters are all checked, not only those of keys */

@@ -4,6 +4,9 @@
  *
  * Names: the first key that is found is the key of the record, from the file that has a record, as
  * in the result.  "FILE.FIELD" and "FILE.NAME", as on -o, are fields of a file.
+ *
+ * In JSON, FILE and a path, as in 1.user.id, is a member.  A path alone is a key by its path in
+ * file 1, or a member of the only file of which the result has records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +24,16 @@
 /* A field of a file; or a field of the key, from the first file that has a record. */
 struct column {
 	unsigned file; /* from 0 */
-	size_t field;
+	size_t field;  /* JSON: the number of the path; of a key in file 1 */
 	bool key;
+	size_t field2; /* JSON: the number of the path of a key in file 2 */
 };
 
 struct sp__joincondition {
 	struct sp__expr *expr;
 	struct column *columns;
 	uint32_t ncolumns;
+	struct sp__joinpaths paths; /* JSON */
 };
 
 /* Names of the columns of all files, while a condition is parsed. */
@@ -163,12 +168,12 @@ static int find_name(const struct names *names, bool possible, const char *name,
 		if (n == 1 && (!i || found) && key_of(o, i, field) != SIZE_MAX &&
 		    (!found || key == key_of(o, i, field))) {
 			key = key_of(o, i, field);
-			*c = (struct column){ 0, key, true };
+			*c = (struct column){ .field = key, .key = true };
 			found = 1;
 			continue;
 		}
 		if (!found)
-			*c = (struct column){ i, field, false };
+			*c = (struct column){ .file = i, .field = field };
 		found += n;
 	}
 	return found > 1 ? several(names, name, bytes) : !found;
@@ -217,7 +222,7 @@ static int unknown(const struct names *names, const char *name, size_t bytes, st
 	struct sp__near_name nearest = { 0 };
 
 	for (unsigned i = 0; names->headers && i < names->emit->nfiles; i++) {
-		*c = (struct column){ i, SIZE_MAX, false };
+		*c = (struct column){ .file = i, .field = SIZE_MAX };
 		if (!names->headers[i].data && is_possible(names->emit->opts, i))
 			return 0;
 	}
@@ -235,6 +240,92 @@ static int unknown(const struct names *names, const char *name, size_t bytes, st
 			   nearest.name ? nearest.name : "", nearest.name ? "'" : "");
 }
 
+/* Members of JSON. */
+
+/* Sets the column of a key, if one has this path in file 1.  Returns 0 or an error. */
+static int find_key_path(const struct names *names, const char *path, struct column *c)
+{
+	const struct sp_join_opts *o = names->emit->opts;
+	bool same = false;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && !same && i < o->nkeys; i++) {
+		rc = sp__joinpaths_same(path, o->paths[0][i], &same, names->err);
+		if (!rc && same) {
+			c->key = true;
+			rc = sp__joinpaths_add(&names->w->paths, 0, o->paths[0][i], &c->field,
+					       names->err);
+			rc = rc ? rc
+				: sp__joinpaths_add(&names->w->paths, 1, o->paths[1][i], &c->field2,
+						    names->err);
+		}
+	}
+	return rc;
+}
+
+/* Returns the number of files of which the result can have records; *file: the last one. */
+static unsigned possible_files(const struct names *names, unsigned *file)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < names->emit->nfiles; i++)
+		if (is_possible(names->emit->opts, i)) {
+			*file = i;
+			n++;
+		}
+	return n;
+}
+
+/* Finds a path: behind the number of a file, or alone. */
+static int find_path(const struct names *names, const char *path, struct column *c)
+{
+	const int shown = (int)sp__min(strlen(path), SHOWN);
+	const bool numbered = *path >= '1' && *path < '1' + (int)names->emit->nfiles;
+	int rc = 0;
+
+	*c = (struct column){ .file = numbered ? (unsigned)(*path - '1') : 0 };
+	if (path[numbered] != '.')
+		return sp__invalid(names->err, NULL,
+				   "--where: '%.*s': a member is named by the number of its file "
+				   "and its path, such as 1.user.id",
+				   shown, path);
+	if (!numbered) {
+		rc = find_key_path(names, path, c);
+		if (rc || c->key)
+			return rc;
+		if (possible_files(names, &c->file) > 1)
+			return sp__invalid(names->err, NULL,
+					   "--where: '%.*s' is not a key: write the number of its "
+					   "file before it, as in 1%.*s",
+					   shown, path, shown, path);
+	}
+	return sp__joinpaths_add(&names->w->paths, c->file, path + numbered, &c->field, names->err);
+}
+
+/* Finds a name in JSON. */
+static int find_member(const struct names *names, const char *name, size_t bytes, struct column *c)
+{
+	char *path = strndup(name, bytes);
+	int rc = path ? find_path(names, path, c) : no_memory(names->err);
+
+	free(path);
+	return rc;
+}
+
+/* Finds a name in other records. */
+static int find_column(const struct names *names, const char *name, size_t bytes, struct column *c)
+{
+	int rc = find_name(names, true, name, bytes, c);
+
+	if (rc > 0)
+		rc = find_name(names, false, name, bytes, c);
+	if (rc <= 0)
+		return rc;
+	return find_suffixed(names, name, bytes, c) || find_dotted(names, name, bytes, c)
+		       ? 0
+		       : unknown(names, name, bytes, c);
+}
+
 /* Is a function of sp__expr_names. */
 static int find(void *arg, const char *name, size_t bytes, uint64_t number, uint32_t *column)
 {
@@ -244,16 +335,14 @@ static int find(void *arg, const char *name, size_t bytes, uint64_t number, uint
 
 	if (!name)
 		return sp__invalid(names->err, NULL,
-				   "--where: $%llu: write a field with the number of its file, "
-				   "\"1.%llu\"",
+				   names->emit->opts->json
+					   ? "--where: $%llu: a member is named by the number of "
+					     "its file and its path, such as 1.user.id"
+					   : "--where: $%llu: write a field with the number of its "
+					     "file, \"1.%llu\"",
 				   (unsigned long long)number, (unsigned long long)number);
-	rc = find_name(names, true, name, bytes, &c);
-	if (rc > 0)
-		rc = find_name(names, false, name, bytes, &c);
-	if (rc < 0)
-		return rc;
-	if (rc && !find_suffixed(names, name, bytes, &c) && !find_dotted(names, name, bytes, &c))
-		rc = unknown(names, name, bytes, &c);
+	rc = names->emit->opts->json ? find_member(names, name, bytes, &c)
+				     : find_column(names, name, bytes, &c);
 	if (rc < 0)
 		return rc;
 	if (!c.key && !is_possible(names->emit->opts, c.file))
@@ -284,9 +373,13 @@ int sp__joincondition_parse(struct sp__joincondition **where, struct sp__emit *e
 		rc = sp__expr_condition(w->expr, "--where", e->opts->where, rest, err);
 	if (!rc && !w->ncolumns)
 		rc = sp__invalid(err, NULL,
-				 "--where: the condition has no column: write a field in double "
-				 "quotes, \"1.2\", as 1.2 is a number");
+				 e->opts->json
+					 ? "--where: the condition has no member: name one by the "
+					   "number of its file and its path, such as 1.user.id"
+					 : "--where: the condition has no column: write a field in "
+					   "double quotes, \"1.2\", as 1.2 is a number");
 	free_names(&names);
+	e->paths = w ? &w->paths : NULL;
 	return rc;
 }
 
@@ -295,6 +388,7 @@ void sp__joincondition_free(struct sp__joincondition *w)
 	if (!w)
 		return;
 	sp__expr_free(w->expr);
+	sp__joinpaths_release(&w->paths);
 	free(w->columns);
 	free(w);
 }
@@ -369,26 +463,76 @@ static int set_columns(struct sp__emit *e, const struct sp__line *const *of)
 	return rc;
 }
 
+static const struct sp__json_value *
+value_of(const struct sp__emit *e, const struct sp__line *const *of, const struct column *c)
+{
+	if (c->key && !of[0])
+		return sp__joinmembers_value(e, of, 1, c->field2);
+	return sp__joinmembers_value(e, of, c->file, c->field);
+}
+
+/* Sets the columns to values of JSON; a text with escapes is copied without them. */
+static int set_members(struct sp__emit *e, const struct sp__line *const *of)
+{
+	const struct sp__joincondition *w = e->where;
+	struct sp__joinfiltering *f = &e->filtering;
+	size_t bytes = 0;
+	bool decode;
+	int rc = sp__joinmembers_find(e, of);
+
+	for (uint32_t i = 0; !rc && i < w->ncolumns; i++) {
+		(void)sp__json_slice(value_of(e, of, &w->columns[i]), &f->columns[i].n, &decode);
+		bytes += decode ? f->columns[i].n : 0;
+	}
+	if (!rc && sp__bytes_reserve(&f->unquoted, bytes, NULL))
+		rc = no_memory(e->err);
+	f->unquoted.bytes = 0;
+	for (uint32_t i = 0; !rc && i < w->ncolumns; i++) {
+		const struct sp__json_value *v = value_of(e, of, &w->columns[i]);
+		struct sp__slice *s = &f->columns[i];
+
+		s->p = sp__json_slice(v, &s->n, &decode);
+		if (!decode)
+			continue;
+		s->p = f->unquoted.data + f->unquoted.bytes;
+		s->n = sp__json_text(v, f->unquoted.data + f->unquoted.bytes, s->n);
+		f->unquoted.bytes += s->n;
+	}
+	return rc;
+}
+
+static int not_wanted(const struct sp__emit *e, const struct sp__line *const *of,
+		      const struct sp__expr_bad *bad)
+{
+	const struct sp__slice key = e->opts->json
+					     ? sp__joinmembers_key(e, of)
+					     : field_of(e, of, &(struct column){ .key = true });
+
+	return sp__errf(e->err, SP_EFORMAT, "join", NULL, -1,
+			"--where: '%.*s' is not %s, in a record with the key '%.*s'",
+			(int)sp__min(bad->text.n, SHOWN), bad->text.p, bad->wanted,
+			(int)sp__min(key.n, SHOWN), key.p);
+}
+
 int sp__joincondition_choose(struct sp__emit *e, const struct sp__line *const *of, bool *chosen)
 {
 	const struct sp__joincondition *w = e->where;
 	struct sp__joinfiltering *f = &e->filtering;
 	struct sp__expr_record record = { 0 };
 	struct sp__expr_bad bad;
-	struct sp__slice key;
 	int rc = begin(f, w);
 
-	if (!rc)
+	if (!rc && e->opts->json) {
+		rc = set_members(e, of);
+		if (rc)
+			return rc;
+	} else if (!rc) {
 		rc = set_columns(e, of);
+	}
 	record.columns = f->columns;
 	if (!rc)
 		rc = sp__expr_choose(w->expr, f->scratch, &record, chosen, &bad);
-	if (rc == SP_EFORMAT) {
-		key = field_of(e, of, &(struct column){ .key = true });
-		return sp__errf(e->err, rc, "join", NULL, -1,
-				"--where: '%.*s' is not %s, in a record with the key '%.*s'",
-				(int)sp__min(bad.text.n, SHOWN), bad.text.p, bad.wanted,
-				(int)sp__min(key.n, SHOWN), key.p);
-	}
+	if (rc == SP_EFORMAT)
+		return not_wanted(e, of, &bad);
 	return rc ? no_memory(e->err) : 0;
 }

@@ -78,6 +78,7 @@ void sp__emit_release(struct sp__emit *e)
 		free(e->fields[i].at);
 	sp__joinfiltering_release(&e->filtering);
 	sp__jsonmem_release(&e->json_mem);
+	sp__joinmembers_release(&e->members);
 	sp__jsonform_free(e->own_json);
 	*e = (struct sp__emit){ 0 };
 }
@@ -88,6 +89,7 @@ void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf,
 	share->own_filler = NULL;
 	share->own_json = NULL;
 	share->json_mem = (struct sp__jsonmem){ 0 };
+	share->members = (struct sp__joinmembers){ 0 };
 	memset(share->fields, 0, sizeof(share->fields));
 	share->filtering = (struct sp__joinfiltering){ 0 };
 	share->ws = NULL;

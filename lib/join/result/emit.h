@@ -12,6 +12,7 @@
 #include "join/plan/plan.h"
 #include "join/result/condition.h"
 #include "join/result/jsonrow.h"
+#include "join/result/members.h"
 #include "rec/fields.h"
 #include "run/env.h"
 
@@ -59,6 +60,8 @@ struct sp__emit {
 	const struct sp__jsonform *json; /* NULL: other records */
 	struct sp__jsonform *own_json;	 /* ... if this emit frees it */
 	struct sp__jsonmem json_mem;
+	const struct sp__joinpaths *paths; /* of values that are needed; borrowed */
+	struct sp__joinmembers members;
 
 	struct sp__wstream *ws; /* set by the owner before the first flush */
 	/*
