@@ -175,9 +175,12 @@ static int orders_and_lines(struct sp_operator **root, const struct with *with, 
 {
 	static const size_t orderkey = O_ORDERKEY, custkey = 3, result[] = { 0, 1 };
 	static const struct sp_join_column line[] = {
-		{ 1, O_ORDERKEY }, { 2, L_QUANTITY }, { 2, L_LINESTATUS }, { 1, O_CUSTKEY }
+		{ .file = 1, .field = O_ORDERKEY },
+		{ .file = 2, .field = L_QUANTITY },
+		{ .file = 2, .field = L_LINESTATUS },
+		{ .file = 1, .field = O_CUSTKEY },
 	};
-	static const struct sp_join_column same[] = { { 1, 0 }, { 1, 1 } };
+	static const struct sp_join_column same[] = { { .file = 1 }, { .file = 1, .field = 1 } };
 	struct sp_operator *from;
 	int rc = scan(&from, with->flow, &orders.path);
 
@@ -198,7 +201,8 @@ static int late_lines(struct sp_operator **root, const struct with *with)
 {
 	static const size_t orderkey = O_ORDERKEY, mode_and_priority[] = { 0, 1 };
 	static const struct sp_flow_value number = { .function = SP_FLOW_COUNT };
-	static const struct sp_join_column row[] = { { 1, L_SHIPMODE }, { 2, O_ORDERPRIORITY } };
+	static const struct sp_join_column row[] = { { .file = 1, .field = L_SHIPMODE },
+						     { .file = 2, .field = O_ORDERPRIORITY } };
 	struct sp_operator *from;
 	int rc = scan(&from, with->flow, &lines.path);
 

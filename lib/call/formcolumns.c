@@ -11,16 +11,31 @@
 #include "base/err.h"
 #include "call/form.h"
 
-#define DIGITS 21 /* digits of the largest number, plus a byte */
+#define SEPARATORS ", \t" /* between columns */
+#define DIGITS 21	  /* digits of the largest number, plus a byte */
+
+/* Returns the end of a path in a list; a quote behind a backslash ends no name. */
+static const char *path_end(const char *p)
+{
+	bool quoted = false;
+
+	for (; *p && (quoted || !strchr(SEPARATORS, *p)); p++) {
+		if (quoted && *p == '\\' && p[1])
+			p++;
+		else
+			quoted ^= *p == '"';
+	}
+	return p;
+}
 
 /* Cuts the next item off a list. */
-static char *next_item(char **rest)
+static char *next_item(char **rest, bool json)
 {
 	char *item = *rest, *end;
 
 	if (!item)
 		return NULL;
-	end = item + (sp__form_item_end(item, ", \t") - item);
+	end = item + ((json ? path_end(item) : sp__form_item_end(item, SEPARATORS)) - item);
 	*rest = *end ? end + 1 : NULL;
 	*end = '\0';
 	return item;
@@ -55,6 +70,9 @@ static int read_column(struct sp_join_form *form, const char *item, struct sp_jo
 		return sp__invalid(err, item, "invalid field specifier:");
 	if (!c->file)
 		return 0;
+	c->path = item + 1;
+	if (form->opts->json)
+		return 0;
 	if (!form->plain && sp_columns_is_name(item + 2)) {
 		*name = item + 2;
 		return 0;
@@ -72,8 +90,8 @@ int sp_join_form_add_columns(struct sp_join_form *form, char *text, struct sp_er
 	struct sp_join_opts *o = form->opts;
 	char *item;
 
-	while ((item = next_item(&text))) {
-		struct sp_join_column c = { 0, 0 };
+	while ((item = next_item(&text, o->json))) {
+		struct sp_join_column c = { 0 };
 		const char *name;
 		int rc = read_column(form, item, &c, &name, err);
 
@@ -91,6 +109,9 @@ int sp_join_form_add_columns(struct sp_join_form *form, char *text, struct sp_er
 
 const char *sp_join_form_name(const struct sp_join_form *form)
 {
+	/* In JSON lines a name is the beginning of a path. */
+	if (form->opts->json)
+		return NULL;
 	for (int i = 0; i < 2; i++)
 		if (form->key[i].name)
 			return form->key[i].name;
@@ -293,8 +314,7 @@ int sp_join_form_resolve(struct sp_join_form *form, const char *const inputs[2],
 	const struct sp_join_opts *o = form->opts;
 	int rc = 0;
 
-	/* The keys of JSON lines are paths, so sp_join_form_keys() refuses names. */
-	if (!sp_join_form_name(form) || o->json)
+	if (!sp_join_form_name(form))
 		return 0;
 	rc = sp__form_check_names(form, err);
 	for (unsigned i = 0; !rc && i < 2 + o->nthen; i++)

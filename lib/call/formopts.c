@@ -192,7 +192,11 @@ bool sp_join_form_conflict(const struct sp_join_form *form, const char **a, cons
 		{ json && !o->eol, "--json", "-z" },
 		{ json && o->header, "--json", "--header" },
 		{ json && o->ignore_case, "--json", "-i" },
-		{ json && (o->ncolumns || o->auto_columns), "--json", "-o" },
+		{ json && o->auto_columns, "--json", "-o auto" },
+		{ json && o->nested && o->ncolumns, "--nested", "-o" },
+		{ json && o->nested && o->rows == SP_JOIN_ROWS_CSV, "--nested", "--format=csv" },
+		{ !json && o->rows == SP_JOIN_ROWS_JSON && !o->eol, "--format=json", "-z" },
+		{ binary && o->rows, "--format", "--record-size" },
 		{ json && o->filler, "--json", "-e" },
 		{ json && o->nthen, "--json", "--then" },
 		{ json && o->index[0], "--json", "--index1" },
@@ -293,6 +297,8 @@ static int check_files(struct sp_join_form *form, struct sp_errinfo *err)
 		if (o->fixed_bytes[0])
 			snprintf(text, sizeof(text), "%u.%zu:%zu", c->file,
 				 form->parts[c->field].offset, form->parts[c->field].length);
+		else if (o->json)
+			snprintf(text, sizeof(text), "%u%s", c->file, c->path);
 		else
 			snprintf(text, sizeof(text), "%u.%zu", c->file, c->field + 1);
 		return sp__form_keep(form, text, strlen(text))
@@ -307,7 +313,7 @@ int sp_join_form_finish(struct sp_join_form *form, struct sp_errinfo *err)
 	int rc = sp__form_check_json(form, err);
 
 	if (!rc && form->opts->json)
-		return 0;
+		return check_files(form, err);
 	if (!rc)
 		rc = sp__form_match_types(form, err);
 	if (!rc)

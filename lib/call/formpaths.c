@@ -80,6 +80,21 @@ int sp__form_set_paths(struct sp_join_form_key *key, const char *text, struct sp
 	return 0;
 }
 
+/* Checks the paths of columns. */
+static int check_columns(const struct sp_join_opts *o, struct sp_errinfo *err)
+{
+	struct sp__json_paths *paths;
+	const char *rest;
+	size_t number;
+	int rc = sp__json_paths_new(&paths) ? sp__form_no_memory(err) : 0;
+
+	for (size_t i = 0; !rc && i < o->ncolumns; i++)
+		if (o->columns[i].file)
+			rc = sp__json_paths_add(paths, o->columns[i].path, "", &number, &rest, err);
+	sp__json_paths_free(paths);
+	return rc;
+}
+
 int sp__form_paths(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	struct sp_join_form_key *key = form->key;
@@ -96,9 +111,10 @@ int sp__form_paths(struct sp_join_form *form, struct sp_errinfo *err)
 	if (o->json && key[0].npaths != key[1].npaths)
 		return sp__invalid(err, NULL, "keys have different numbers of paths: %zu, %zu",
 				   key[0].npaths, key[1].npaths);
-	if (o->json)
-		o->nkeys = key[0].npaths;
-	return 0;
+	if (!o->json)
+		return 0;
+	o->nkeys = key[0].npaths;
+	return check_columns(o, err);
 }
 
 int sp_join_form_set_nested(struct sp_join_form *form, const char *text, struct sp_errinfo *err)
@@ -120,6 +136,23 @@ int sp_join_form_set_nested(struct sp_join_form *form, const char *text, struct 
 	return 0;
 }
 
+/* Checks that the records of the result can have their format. */
+static int check_rows(const struct sp_join_opts *o, struct sp_errinfo *err)
+{
+	const bool csv = o->rows == SP_JOIN_ROWS_CSV, json = o->rows == SP_JOIN_ROWS_JSON;
+
+	if (csv && o->json && !o->ncolumns)
+		return sp__invalid(err, NULL,
+				   "--format=csv needs the columns of the result, such as "
+				   "-o 1.user.id,2.name");
+	if (csv && !o->json && !o->csv)
+		return sp__invalid(err, NULL, "--format=csv needs --csv or --json");
+	if (json && !o->json && !o->header)
+		return sp__invalid(err, NULL,
+				   "--format=json needs the names of members: --header, or --json");
+	return 0;
+}
+
 int sp__form_check_json(const struct sp_join_form *form, struct sp_errinfo *err)
 {
 	const struct sp_join_opts *o = form->opts;
@@ -131,5 +164,5 @@ int sp__form_check_json(const struct sp_join_form *form, struct sp_errinfo *err)
 		return sp__invalid(err, NULL,
 				   "--nested needs pairs, which --type=semi, --type=anti and -v "
 				   "do not write");
-	return 0;
+	return check_rows(o, err);
 }

@@ -30,6 +30,7 @@ static const struct sp__option names[] = {
 	{ "json", SP__OPT_JSON, SP__OPT_NONE },
 	{ "strict", SP__OPT_STRICT, SP__OPT_NONE },
 	{ "nested", SP__OPT_NESTED, SP__OPT_MAYBE },
+	{ "format", SP__OPT_FORMAT, SP__OPT_ARG },
 	{ "record-size", SP__OPT_RECORD_SIZE, SP__OPT_ARG },
 	{ "bkey", SP__OPT_BKEY, SP__OPT_ARG },
 	{ "seed", SP__OPT_SEED, SP__OPT_ARG },
@@ -44,6 +45,18 @@ static int set_type(struct sp_join_form *form, const char *text, struct sp_errin
 
 	if (!rc)
 		sp_join_form_set_type(form, type);
+	return rc;
+}
+
+static int set_rows(struct sp_join_opts *o, const char *text, struct sp_errinfo *err)
+{
+	static const struct sp_enum_value formats[] = { { "csv", SP_JOIN_ROWS_CSV },
+							{ "json", SP_JOIN_ROWS_JSON },
+							{ NULL, 0 } };
+	int rows = 0;
+	int rc = sp__option_choice(formats, "format", text, &rows, err);
+
+	o->rows = (enum sp_join_rows)rows;
 	return rc;
 }
 
@@ -139,6 +152,8 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 		return set_type(form, arg, err);
 	case SP__OPT_SUFFIXES:
 		return set_suffixes(j, arg, err);
+	case SP__OPT_FORMAT:
+		return set_rows(&j->opts, arg, err);
 	case SP__OPT_NESTED:
 		return sp_join_form_set_nested(form, arg, err);
 	case SP__OPT_RECORD_SIZE:

@@ -47,8 +47,12 @@ static int check_json(const struct sp_join_opts *o, const struct sp_join_io *io,
 				"JSON lines need paths of the key in both files");
 	if (o->csv || o->fixed_bytes[0] || o->header || o->eol != '\n')
 		what = "another format of records, or a header";
-	else if (o->columns || o->auto_columns || o->filler || o->ignore_case)
-		what = "columns, a filler, or keys without case";
+	else if (o->auto_columns || o->filler || o->ignore_case)
+		what = "the columns of first lines, a filler, or keys without case";
+	else if (o->nested && o->ncolumns)
+		what = "columns of nested records";
+	else if (o->rows == SP_JOIN_ROWS_CSV && !o->ncolumns)
+		what = "CSV without columns";
 	else if (o->algorithm == SP_JOIN_MERGE || sp__is_inl(o->algorithm) || o->index[0] ||
 		 o->index[1] || o->nthen)
 		what = "a merge, indexes, or further files";
@@ -59,6 +63,18 @@ static int check_json(const struct sp_join_opts *o, const struct sp_join_io *io,
 		    : 0;
 }
 
+/* Refuses formats of the result that other records cannot have. */
+static int check_rows(const struct sp_join_opts *o, struct sp_errinfo *err)
+{
+	if (o->rows == SP_JOIN_ROWS_JSON && (!o->header || o->eol != '\n' || o->fixed_bytes[0]))
+		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+				"a result in JSON needs lines with a header");
+	if (o->rows == SP_JOIN_ROWS_CSV && !o->csv)
+		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+				"a result in CSV needs inputs in CSV or JSON");
+	return 0;
+}
+
 /* Checks the options before anything is opened. */
 static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 		      struct sp_errinfo *err)
@@ -67,8 +83,8 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 
 	if (o->fixed_bytes[0] || o->fixed_bytes[1])
 		rc = sp__binary_check(o, err);
-	if (!rc && o->json)
-		rc = check_json(o, io, err);
+	if (!rc)
+		rc = o->json ? check_json(o, io, err) : check_rows(o, err);
 	if (!rc && o->where && o->fixed_bytes[0])
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 			      "--where: records of a fixed length have no fields for a condition");
@@ -170,7 +186,7 @@ static int open_result(struct sp__join *j)
 
 	e->marked = file1_marked;
 	e->marked_arg = j;
-	e->mark_due = j->opts.csv;
+	e->mark_due = j->opts.csv && j->opts.rows != SP_JOIN_ROWS_JSON;
 	j->result.fd = j->io->output ? open_file(j) : j->io->output_fd;
 	return j->result.fd < 0 ? j->result.fd : sp__result_open(&j->result);
 }

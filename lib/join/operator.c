@@ -230,7 +230,7 @@ static const char *refuse(const struct sp_join_opts *o, struct sp_operator *cons
 {
 	struct sp_recfmt format;
 
-	if (o->header || o->auto_columns || o->where || o->limited || o->nthen)
+	if (o->header || o->auto_columns || o->rows || o->where || o->limited || o->nthen)
 		return "a join of operators cannot have a header, a condition, a limit or further "
 		       "files";
 	if (o->fixed_bytes[0] || o->fixed_bytes[1] || o->json)

@@ -166,8 +166,8 @@ def join_files(
     """Joins two files into output, which appears when it is complete.
 
     Options are those of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv, --header,
-    --suffixes, --json, --strict, --nested, --record-size, --bkey, and those of memory, temporary
-    space and threads of a sort.
+    --suffixes, --json, --strict, --nested, --format, --record-size, --bkey, and those of memory,
+    temporary space and threads of a sort.
     sizes: expected length of each file, for pipes; 0: unknown.
     Returns the report, a document of schema spindle.join/1 (spindle-report(5)).
     """

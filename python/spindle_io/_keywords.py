@@ -77,6 +77,7 @@ class JoinKeywords(CommonKeywords, total=False):
     json: bool | None  #: lines of JSON; keys are paths such as ".user.id"
     strict: bool | None  #: with json: check all characters
     nested: bool | tuple[str, str] | None  #: with json: names of two members instead of one object
+    format: str | None  #: of the result: csv of json with columns, or json of lines with a header
 
 
 class GroupKeywords(FileKeywords, total=False):
@@ -160,7 +161,8 @@ def sort_words(keywords: dict[str, Any]) -> list[str]:
 def join_words(keywords: dict[str, Any]) -> list[str]:
     """Returns the options of xjoin(1) that keyword arguments mean."""
     given = _known(keywords, JoinKeywords)
-    words = _shared(given)
+    # Before -o, whose columns are paths then.
+    words = options(json=given.pop("json", None)) + _shared(given)
     for key, letter in {**_JOIN_KEYS, **_JOIN_LETTERS}.items():
         if key in given:
             words += [letter, ",".join(map(str, _list(given.pop(key))))]

@@ -180,6 +180,80 @@ END
 		--where='2.x is null'
 }
 
+@test "-o chooses members, as an object or as CSV" {
+	printf '%s\n' '{"id":1,"x":1.50,"s":"h\u00e9\n","u":{"v":[1, 2]}}' '{"id":2,"x":null,"s":""}' '3' >a
+	printf '%s\n' '{"id":1.0,"x":"a,\"b\"","0":true}' '{"id":4,"x":9}' >b
+	"$xjoin" --json -j .id -o 0,1.x,2.x,1.u.v,1.u.v[1],2.0,1.s -a1 -a2 --ordered=1 a b >got
+	cmp - got <<'END'
+{"id":1,"x":1.50,"x_2":"a,\"b\"","u.v":[1, 2],"u.v[1]":2,"0":true,"s":"h\u00e9\n"}
+{"id":2,"x":null,"x_2":null,"u.v":null,"u.v[1]":null,"0":null,"s":""}
+{"id":null,"x":null,"x_2":null,"u.v":null,"u.v[1]":null,"0":null,"s":null}
+{"id":4,"x":null,"x_2":9,"u.v":null,"u.v[1]":null,"0":null,"s":null}
+END
+	"$xjoin" --json -j .id -o '0 1.x 2.x 1.u.v 2.0 1.s 1.' --format=csv -a1 -a2 --ordered=1 a b >got
+	cmp - got <<'END'
+id,x,x_2,u.v,0,s,left
+1,1.50,"a,""b""","[1, 2]",true,"hé
+","{""id"":1,""x"":1.50,""s"":""h\u00e9\n"",""u"":{""v"":[1, 2]}}"
+2,,,,,,"{""id"":2,""x"":null,""s"":""""}"
+,,,,,,3
+4,,9,,,,
+END
+	# An empty field alone is not an empty line, and a result without records has a header.
+	"$xjoin" --json -j .id -o 1.u --format=csv --type=anti a b | cmp - <(printf 'u\n""\n""\n')
+	[ "$("$xjoin" --json -j .id -o 1.u --format=csv a /dev/null)" = u ]
+	[ "$("$xjoin" --json -j .id -o 1.u --format=csv --limit=0 a b)" = u ]
+	[ -z "$("$xjoin" --json -j .id -o 1.u a /dev/null)" ]
+	refused "two columns of the result are 'x' of file 1" -o 1.x,1.x
+	refused "two columns of the result have the name 'x_2': leave one of them out" -o 1.x,2.x,1.x_2
+	refused "invalid file number in field spec: '3.x'" -o 3.x
+	refused "'..x' is not a path to a value, such as .user.id, .a[0] or .\"odd name\"" -o 1..x
+	refused "--format=csv needs the columns of the result, such as -o 1.user.id,2.name" --format=csv
+	refused "options '--nested' and '-o' are incompatible" --nested -o 1.x
+	refused "options '--nested' and '--format=csv' are incompatible" --nested --format=csv
+	printf '{"id":1,"x":"\xff"}\n' >b
+	refused "b: byte 14 of a record is not JSON: expected a text of valid characters (UTF-8); --strict names the line; the record begins with '{\"id\":1,\"x\":\"\\377\"}'" \
+		-o 2.x
+}
+
+@test "--format=json writes a join of CSV or of lines as objects" {
+	printf '\xef\xbb\xbfid,n,"na ""me"\n01,05,"a, ""b""\n"\n2,,x\n' >a
+	printf 'id,n\n01,7\n3,é\n' >b
+	"$xjoin" --csv --header --format=json --suffixes -a1 -a2 --ordered=1 a b >got
+	cmp - got <<'END'
+{"id":"01","n_1":"05","na \"me":"a, \"b\"\n","n_2":"7"}
+{"id":"2","n_1":null,"na \"me":"x","n_2":null}
+{"id":"3","n_1":null,"na \"me":null,"n_2":"é"}
+END
+	"$xjoin" --csv --header --format=json -j id:n -o 0,2.n -a1 -e '?' --ordered=1 a b >got
+	cmp - got <<'END'
+{"id":"01","n":"7"}
+{"id":2,"n":"?"}
+END
+	"$xjoin" --csv --header --format=json --type=anti a b | cmp - <(echo '{"id":"2","n":null,"na \"me":"x"}')
+	[ -z "$("$xjoin" --csv --header --format=json a /dev/null)" ]
+	printf 'id  x\n1  2\n' >lines
+	printf 'id y\n1 4\n' >others
+	for algorithm in auto merge hybrid; do
+		[ "$("$xjoin" --header --format=json --algorithm=$algorithm lines others)" = '{"id":"1","x":"2","y":"4"}' ]
+	done
+	# And back, and there again.
+	"$xjoin" --json -j .id -o 0,1.x,2.y --format=csv <("$xjoin" --header --format=json lines others) \
+		<(echo '{"id":"1","y":null}') | cmp - <(printf 'id,x,y\n1,2,\n')
+	# failed MESSAGE ARGUMENT...
+	failed() { run -1 "$xjoin" "${@:2}"; [ "$output" = "xjoin: $1" ] || { echo "$output"; return 1; }; }
+	failed 'two columns of the result have the name n, so an object would have it twice: use --suffixes, or -o for other columns' \
+		--csv --header --format=json a b
+	failed '--format=json needs the names of members: --header, or --json' --csv --format=json a b
+	failed '--format=csv needs --csv or --json' --format=csv a b
+	failed "options '--format=json' and '-z' are incompatible" --header -z --format=json a b
+	failed "options '--format' and '--record-size' are incompatible" --record-size=4 --format=json a b
+	printf 'id x\n1 2 3\n' >lines
+	failed 'lines: a record has 3 fields, the header 2' --header --format=json lines others
+	printf 'id x\n1 \xff\n' >lines
+	failed "the value '\\377' is not UTF-8, so JSON cannot have it; leave out --format=json" --header --format=json lines others
+}
+
 @test "lines of one file are as they were read" {
 	printf '%s\r\n' ' {"id":1, "a":[ ] }' 5 '{"id":2}' >a
 	printf '{"id":1}\n' >b
@@ -257,7 +331,7 @@ END
 	local option
 
 	echo '{"id":1}' | tee a >b
-	for option in --csv --header -z -i '-t,' '-e x' '-o auto' '-o 1.name' '-o 1.2' --record-size=4 \
+	for option in --csv --header -z -i '-t,' '-e x' '-o auto' --record-size=4 \
 		--bkey=0:4 --index1=a --index2=a --check-order --algorithm=merge --algorithm=inl --algorithm=async-inl \
 		--then=a,left=1.1,key=1; do
 		# shellcheck disable=SC2086 # an option with its argument
@@ -304,7 +378,14 @@ sp.join("a", "b", "merged", **keys)
 assert open("merged").read() == '{"u":{"id":1},"id":1,"b":2}\n'
 sp.join("a", "b", "nested", nested=("x", "y"), **keys)
 assert open("nested").read() == '{"x":{"u":{"id":1}},"y":{"id":1,"b":2}}\n'
-for wrong in dict(csv=True), dict(keys=".id"), dict(nested=("a",)), dict(columns="1.1"):
+sp.join("a", "b", "chosen", columns=["1.u", '2."b"', '2."q\\",",2.0'], **keys)
+assert open("chosen").read() == '{"u":{"id":1},"b":2,"q\\",":null,"0":null}\n', open("chosen").read()
+sp.join("a", "b", "chosen", columns="0,2.b", format="csv", **keys)
+assert open("chosen").read() == "u.id,b\n1,2\n"
+open("t", "w").write("id,n\n7,x\n")
+sp.join("t", "t", "chosen", csv=True, header=True, keys="id:n", columns="0,1.n", format="json")
+assert open("chosen").read() == '{"id":7,"n":"x"}\n'
+for wrong in dict(csv=True), dict(keys=".id"), dict(nested=("a",)), dict(columns="1..a"), dict(format="csv"):
     try:
         sp.join("a", "b", "wrong", **{**keys, **wrong})
     except ValueError:

@@ -7,7 +7,9 @@ Random files of JSON lines are joined by random paths, types, algorithms, amount
 numbers of threads, from files and pipes.  Texts of numbers and the order of members must stay.
 $XJOIN is the tool; files are made in the current directory.
 """
+import csv
 import decimal
+import io
 import json
 import os
 import random
@@ -16,7 +18,7 @@ import subprocess
 import sys
 
 NAMES = ["id", "k", "a", "a_2", "a_2_2", "é", "x y", 'q"', "\\", "u", "t"]
-TEXTS = ["1", "é", "😀", "", "b c", 'q"', "\\"]
+TEXTS = ["1", "é", "😀", "", "b c", 'q"', "\\", "x\ny,z"]
 # Paths of file 1 and 2.
 PATHS = [
     ([".id"], [".id"]),
@@ -148,12 +150,71 @@ class Where:
         return True
 
 
+def name_at(path, file):
+    """Returns the name of a column."""
+    if path == ".":
+        return ("left", "right")[file]
+    m = re.fullmatch(r'\.("(?:[^"\\]|\\.)*")', path)
+    return json.loads(m[1]) if m else path[1:]
+
+
+class Columns:
+    """Random columns of the result, written as objects or as CSV."""
+
+    def __init__(self, r, paths):
+        self.paths, self.csv = paths, r.random() < 0.5
+        while True:
+            self.at = [r.choice([None, 0, 0, 1, 1]) for _ in range(r.randrange(1, 6))]
+            self.at = [(f, r.choice([*WHERE_PATHS, "."])) for f in self.at]
+            self.names = [(f or 0, n) for f, path in self.at for n in self.names_of(f, path)]
+            names = self.suffixed()
+            if len(set(names)) == len(names) and len(set(self.names)) == len(names):
+                break
+        self.names = names
+        texts = [r.choice(["0", "0"]) if f is None else f"{f + 1}{path}" for f, path in self.at]
+        self.text = r.choice([",", " "]).join(texts)
+
+    def names_of(self, file, path):
+        return [name_at(p, 0) for p in self.paths[0]] if file is None else [name_at(path, file)]
+
+    def suffixed(self):
+        others = [{n for f, n in self.names if f != file} for file in (0, 1)]
+        return [n + "_2" if f and n in others[1] else n for f, n in self.names]
+
+    def values(self, records):
+        found = []
+        for file, path in self.at:
+            side = int(records[0] is ABSENT) if file is None else file
+            for p in self.paths[side] if file is None else [path]:
+                found.append(None if records[side] is ABSENT else find(records[side], p))
+        return found
+
+    def row(self, records):
+        values = self.values(records)
+        return [cell(v) for v in values] if self.csv else Members(zip(self.names, values))
+
+    def read(self, text):
+        """Reads a result in CSV."""
+        rows = list(csv.reader(io.StringIO(text)))
+        assert rows[:1] == [self.names], rows[:1]
+        return [[cell(read(c)) if c[:1] in ("[", "{") else c for c in row] for row in rows[1:]]
+
+
+def cell(v):
+    """Returns the text of a value; a list as it is shown."""
+    if isinstance(v, list):
+        return show(v)
+    if isinstance(v, bool):
+        return str(v).lower()
+    return v[1:] if isinstance(v, Number) else v or ""
+
+
 class Join:
     """A join of two lists of values; nested: names of two members, or None."""
 
-    def __init__(self, files, paths, kind, nested, where):
+    def __init__(self, files, paths, kind, nested, where, columns):
         self.files, self.paths, self.kind, self.nested = files, paths, kind, nested
-        self.where = where
+        self.where, self.columns = where, columns
         self.keys = [[key(v, p) for v in f] for f, p in zip(files, paths)]
         self.records = [{}, {}]
         for side in 0, 1:
@@ -164,6 +225,8 @@ class Join:
 
     def row(self, records):
         """Returns the record of the result of a record of each file; None: no record."""
+        if self.columns:
+            return self.columns.row(records)
         if self.nested:
             return Members((n, None if v is ABSENT else v) for n, v in zip(self.nested, records))
         alone = [v for v in records if v is not ABSENT]
@@ -203,7 +266,7 @@ def text_of(r, text):
     for c in text:
         if c in '"\\' and r.random() < 0.5:
             out += "\\" + c
-        elif c in '"\\' or r.random() < 0.2:
+        elif c in '"\\\n' or r.random() < 0.2:
             data = c.encode("utf-16-be")
             for i in range(0, len(data), 2):
                 out += f"\\u{data[i] << 8 | data[i + 1]:04{r.choice('xX')}}"
@@ -265,6 +328,10 @@ def options(r, join, ordered):
     o += [f"--type={join.kind}", f"--build={r.choice('12')}"]
     if join.where:
         o.append(f"--where={join.where.text}")
+    if join.columns:
+        o += ["-o", join.columns.text]
+        if join.columns.csv or r.random() < 0.5:
+            o.append(f"--format={'csv' if join.columns.csv else 'json'}")
     if join.nested:
         usual = join.nested == ("left", "right")
         o.append("--nested" if usual else f"--nested={','.join(join.nested)}")
@@ -292,18 +359,22 @@ def case(r):
     kind = r.choice(TYPES)
     pairs = kind in PAIRS
     nested = r.choice([None, ("left", "right"), ("é", 'q"')]) if pairs else None
+    paths = r.choice(PATHS)
+    columns = Columns(r, paths) if not nested and r.random() < 0.5 else None
     ordered = r.choice([0, 0, 1, 2] if pairs else [0, 1])
-    texts = [lines(r, nested or not pairs) for _ in range(2)]
+    texts = [lines(r, nested or columns or not pairs) for _ in range(2)]
     for name, file in zip("ab", texts):
         write(r, name, file)
-    paths = r.choice(PATHS)
     where = Where(r, paths, kind) if r.random() < 0.4 else None
-    join = Join([[read(t) for t in f] for f in texts], paths, kind, nested, where)
+    join = Join([[read(t) for t in f] for f in texts], paths, kind, nested, where, columns)
     args = options(r, join, ordered)
     done = run(args, r.choice([None, None, 0, 1]))
     if done.returncode or done.stderr:
         return args, f"status {done.returncode}: {done.stderr.decode()}"
-    got = [show(read(line)) for line in done.stdout.decode().splitlines()]
+    if columns and columns.csv:
+        got = [show(row) for row in columns.read(done.stdout.decode())]
+    else:
+        got = [show(read(line)) for line in done.stdout.decode().split("\n")[:-1]]
     want = [show(v) for v in join.rows(ordered - 1 if ordered else 0)]
     if (got if ordered else sorted(got)) == (want if ordered else sorted(want)):
         return None

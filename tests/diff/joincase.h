@@ -138,8 +138,10 @@ static void choose_options(struct trial *c)
 	o->ignore_case = is(FOLD, "yes");
 	o->filler = is(FILLER, "none") ? NULL : is(FILLER, "word") ? "none" : "no\nne";
 	o->ncolumns = is(COLUMNS, "default") ? 0 : 1 + below(4);
-	for (size_t i = 0; i < o->ncolumns; i++)
-		c->columns[i] = (struct sp_join_column){ (unsigned)below(3), below(FIELDS_MAX) };
+	for (size_t i = 0; i < o->ncolumns; i++) {
+		c->columns[i].file = (unsigned)below(3);
+		c->columns[i].field = below(FIELDS_MAX);
+	}
 	o->columns = c->columns;
 	o->algorithm = algorithms[pick.value[ALGORITHM]];
 	if (is(ALGORITHM, "sorted") || is(ALGORITHM, "nearly"))

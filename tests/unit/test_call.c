@@ -48,7 +48,7 @@ static void join_is_refused(const char *text, const char *reason)
 /* Options that only a join has. */
 static void a_third_file_is_refused(void)
 {
-	struct sp_join_column column = { 3, 0 };
+	struct sp_join_column column = { .file = 3 };
 	struct sp_join_io io = { .inputs = { "/dev/null", "/dev/null" }, .output = "/dev/null" };
 	struct sp_key field = SP_KEY_INIT;
 	struct sp_join_opts o = SP_JOIN_OPTS_INIT;

@@ -95,6 +95,9 @@ void then_add(void *settings, const char *name, const char *text)
 static const struct sp_enum_value build_words[] = {
 	{ "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 }
 };
+static const struct sp_enum_value rows_words[] = { { "csv", SP_JOIN_ROWS_CSV },
+						   { "json", SP_JOIN_ROWS_JSON },
+						   { NULL, 0 } };
 static const struct sp_enum_value ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 0 } };
 
 static void set_type(void *to, const char *name, const char *text)
@@ -133,7 +136,8 @@ const struct setting xjoin_settings[] = {
 	{ "ignore-case", NULL, "ignore case in keys", TO(opts.ignore_case), .letter = 'i' },
 	{ NULL, "FIELD", "the key is field FIELD of both files; as -1 FIELD -2 FIELD",
 	  .letter = 'j' },
-	{ NULL, "FORMAT", "write these fields", .letter = 'o' },
+	{ NULL, "FORMAT", "write these fields, or with --json members: 1.user.id,2.name",
+	  .letter = 'o' },
 	{ NULL, "CHAR", "separate fields by CHAR, in input and result", .call = separator_set,
 	  .letter = 't' },
 	{ NULL, "FILENUM", "as -a FILENUM, but do not write pairs", .call = unpaired_set,
@@ -164,6 +168,9 @@ const struct setting xjoin_settings[] = {
 	  .call = nested_set, .optional = true },
 	{ "strict", NULL, "with --json: check all of a line, not only what is read of it",
 	  TO(opts.strict) },
+	{ "format", "WORD",
+	  "write the result as csv, of JSON with -o, or as json, of lines with --header",
+	  TO(opts.rows), .choices = rows_words },
 	{ "suffixes", "TEXT,TEXT",
 	  "with --header: append these to names that several columns of the result have (_1,_2)",
 	  .call = suffixes_set, .optional = true },

@@ -82,8 +82,21 @@ struct sp_join_then {
 
 /* A column of the output: the key itself, or a field of a file. */
 struct sp_join_column {
-	unsigned file; /* 0: the key; else counted from 1 */
-	size_t field;  /* counted from 0 */
+	unsigned file;	  /* 0: the key; else counted from 1 */
+	size_t field;	  /* counted from 0 */
+	const char *path; /* JSON lines, instead of field: a path, such as ".user.id" */
+};
+
+/* The format of the records of a result. */
+enum sp_join_rows {
+	SP_JOIN_ROWS_AS_READ, /* that of the inputs */
+	SP_JOIN_ROWS_CSV,     /* of JSON lines: CSV of the columns, with a header */
+	/*
+	 * Of CSV and of lines with a header: objects whose members have the names of the columns.
+	 * A field is a text, or a number if it is a key with a type of numbers and is one in JSON,
+	 * or null if it is empty.
+	 */
+	SP_JOIN_ROWS_JSON,
 };
 
 struct sp_join_opts {
@@ -113,7 +126,8 @@ struct sp_join_opts {
 	 * record of file 1, then those of file 2 without a member that is a key of both; names that
 	 * are in both get "_2" in those of file 2.  Only eol '\n', pairs, unpaired, semi, and the
 	 * algorithms of hash joins are supported, not: keys, separator, types, collated, csv,
-	 * fixed_bytes, ignore_case, header, columns, auto_columns, filler, index, then.
+	 * fixed_bytes, ignore_case, header, auto_columns, filler, index, then.  With columns any
+	 * values are joined, and a record of the result is an object of these members, or CSV.
 	 */
 	bool json;
 	bool strict; /* ... whose characters are all checked, not only those of keys */
@@ -156,6 +170,11 @@ struct sp_join_opts {
 	const struct sp_join_column *columns;
 	size_t ncolumns;
 	bool auto_columns; /* each record has as many fields as the first lines */
+	/*
+	 * CSV of JSON needs columns.  JSON of other records needs a header and eol '\n'; two
+	 * columns with one name are SP_EFORMAT.  SP_EUNSUP: binary records, an operator of a plan.
+	 */
+	enum sp_join_rows rows;
 	/*
 	 * Replaces empty or missing fields; NULL: nothing.  Binary records: its first byte
 	 * fills missing parts; NULL: zeros.

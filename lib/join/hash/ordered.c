@@ -132,7 +132,7 @@ int sp__numbered_next(void *numbered, struct sp_batch *batch)
 /* True if a record can contain line terminators; some fillers and separators do. */
 static bool spans_lines(const struct sp_join_opts *opts)
 {
-	if (sp__join_format(opts, 0).kind != SP_REC_LINE)
+	if (sp__join_format(opts, 0).kind != SP_REC_LINE || opts->rows == SP_JOIN_ROWS_CSV)
 		return true;
 	return (opts->separator && memchr(opts->separator, opts->eol, opts->separator_bytes)) ||
 	       (opts->filler && memchr(opts->filler, opts->eol, strlen(opts->filler)));

@@ -20,6 +20,7 @@ struct column {
 	size_t field;
 	char *name; /* without quotes; with the suffix, if it is shared */
 	bool shared;
+	size_t part; /* of the key; SIZE_MAX: none */
 };
 
 struct names {
@@ -28,10 +29,10 @@ struct names {
 	size_t n;
 };
 
-static int add(struct names *names, unsigned file, size_t field)
+static int add(struct names *names, unsigned file, size_t field, size_t part)
 {
 	const struct sp__fields *f = &names->emit->fields[file];
-	struct column c = { .file = file, .field = field };
+	struct column c = { .file = file, .field = field, .part = part };
 
 	if (field >= f->n)
 		return 0;
@@ -50,7 +51,7 @@ static int add_key(struct names *names, unsigned side)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < o->nkeys; i++)
-		rc = add(names, side, o->keys[side][i]);
+		rc = add(names, side, o->keys[side][i], i);
 	return rc;
 }
 
@@ -62,11 +63,12 @@ static int list(struct names *names, unsigned key_side)
 	int rc = o->ncolumns ? 0 : add_key(names, key_side);
 
 	for (size_t i = 0; !rc && i < o->ncolumns; i++)
-		rc = o->columns[i].file ? add(names, o->columns[i].file - 1, o->columns[i].field)
-					: add_key(names, key_side);
+		rc = o->columns[i].file
+			     ? add(names, o->columns[i].file - 1, o->columns[i].field, SIZE_MAX)
+			     : add_key(names, key_side);
 	for (unsigned file = 0; !o->ncolumns && file < e->nfiles; file++)
 		for (size_t k = 0; !rc && k < e->fields[file].n; k++)
-			rc = sp__emit_is_key(e, file, k) ? 0 : add(names, file, k);
+			rc = sp__emit_is_key(e, file, k) ? 0 : add(names, file, k, SIZE_MAX);
 	return rc;
 }
 
@@ -203,6 +205,69 @@ static int suffixes_append(struct sp__emit *e, const struct sp__line *const *of,
 		free(names.at[i].name);
 	free(names.at);
 	return rc == -ENOMEM ? sp__err(err, -ENOMEM, "allocate", NULL, -1) : rc;
+}
+
+/* Members of JSON. */
+
+static bool is_number(const struct sp_join_opts *o, const struct column *c)
+{
+	const enum sp_key_type type =
+		c->part != SIZE_MAX && o->types ? o->types[c->part].type : SP_KEY_TEXT;
+
+	return type == SP_KEY_NUMERIC || type == SP_KEY_GENERAL;
+}
+
+/* Makes the columns of the result members, whose names are in the headers. */
+static int add_members(struct names *names, struct sp_errinfo *err)
+{
+	const struct sp_join_opts *o = names->emit->opts;
+	const struct column *twice = find_shared(names, false);
+	int rc = 0;
+
+	if (twice)
+		return sp__errf(err, SP_EFORMAT, "join", NULL, -1,
+				"two columns of the result have the name %s, so an object would "
+				"have it twice: use --suffixes, or -o for other columns",
+				twice->name);
+	for (size_t i = 0; !rc && i < names->n; i++) {
+		const struct column *c = &names->at[i];
+		struct sp__rowcolumn member = { .file = c->file,
+						.number = is_number(o, c),
+						.field = { c->field } };
+
+		if (c->part != SIZE_MAX) {
+			member.file = 0;
+			member.key = true;
+			member.field[0] = o->keys[0][c->part];
+			member.field[1] = o->keys[1][c->part];
+		}
+		rc = sp__rowform_add(names->emit->own_rows, &member,
+				     c->name + sp__utf8_mark(c->name, strlen(c->name)), err);
+	}
+	return rc;
+}
+
+static int name_members(struct sp__emit *e, const struct sp__line *const *of,
+			struct sp_errinfo *err)
+{
+	struct names names = { .emit = e };
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < e->nfiles; i++) {
+		e->fields[i].n = 0;
+		if (of[i])
+			rc = sp__fields_split(&e->cut, of[i]->data, of[i]->bytes, &e->fields[i]);
+	}
+	if (!rc)
+		rc = list(&names, of[0] ? 0 : 1);
+	if (rc)
+		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	else
+		rc = add_members(&names, err);
+	for (size_t i = 0; i < names.n; i++)
+		free(names.at[i].name);
+	free(names.at);
+	return rc;
 }
 
 void sp__header_pass(struct sp__source *src, const char *end)
@@ -365,6 +430,8 @@ static int all_first_lines(struct sp__join_inputs *in, struct sp__result *out,
 		if (rc < 0)
 			return rc;
 	}
+	if (e->own_rows)
+		return name_members(e, of, in->env->err);
 	sp__emit_files(e, of);
 	return 0;
 }
@@ -374,8 +441,12 @@ static int first_lines(struct sp__join_inputs *in, struct sp__result *out)
 	struct sp__bytes copies[SP_JOIN_FILES_MAX] = { 0 }, renamed[SP_JOIN_FILES_MAX] = { 0 };
 	int rc;
 
-	if (!in->opts->header && !out->emit.padded)
-		return in->opts->where ? parse_where(in, out, NULL) : 0;
+	if (!in->opts->header && !out->emit.padded) {
+		rc = in->opts->where ? parse_where(in, out, NULL) : 0;
+		if (!rc && out->emit.rows && out->emit.rows->csv)
+			sp__rowform_header(&out->emit);
+		return rc;
+	}
 	rc = all_first_lines(in, out, copies, renamed);
 	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++) {
 		sp__bytes_release(&copies[i], NULL);

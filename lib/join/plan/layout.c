@@ -263,7 +263,7 @@ struct sp_recfmt sp__join_format(const struct sp_join_opts *o, int input)
 				   .eol = o->eol,
 				   .json = o->json,
 				   .strict = o->strict,
-				   .objects = o->json && o->pairs && !o->nested };
+				   .objects = o->json && o->pairs && !o->nested && !o->ncolumns };
 }
 
 /* The largest page size with enough pages; if pages are placed on tracks, one that suits them. */

@@ -33,7 +33,6 @@ struct sp__joincondition {
 	struct sp__expr *expr;
 	struct column *columns;
 	uint32_t ncolumns;
-	struct sp__joinpaths paths; /* JSON */
 };
 
 /* Names of the columns of all files, while a condition is parsed. */
@@ -253,11 +252,11 @@ static int find_key_path(const struct names *names, const char *path, struct col
 		rc = sp__joinpaths_same(path, o->paths[0][i], &same, names->err);
 		if (!rc && same) {
 			c->key = true;
-			rc = sp__joinpaths_add(&names->w->paths, 0, o->paths[0][i], &c->field,
+			rc = sp__joinpaths_add(names->emit->own_paths, 0, o->paths[0][i], &c->field,
 					       names->err);
 			rc = rc ? rc
-				: sp__joinpaths_add(&names->w->paths, 1, o->paths[1][i], &c->field2,
-						    names->err);
+				: sp__joinpaths_add(names->emit->own_paths, 1, o->paths[1][i],
+						    &c->field2, names->err);
 		}
 	}
 	return rc;
@@ -299,7 +298,8 @@ static int find_path(const struct names *names, const char *path, struct column 
 					   "file before it, as in 1%.*s",
 					   shown, path, shown, path);
 	}
-	return sp__joinpaths_add(&names->w->paths, c->file, path + numbered, &c->field, names->err);
+	return sp__joinpaths_add(names->emit->own_paths, c->file, path + numbered, &c->field,
+				 names->err);
 }
 
 /* Finds a name in JSON. */
@@ -379,7 +379,6 @@ int sp__joincondition_parse(struct sp__joincondition **where, struct sp__emit *e
 					 : "--where: the condition has no column: write a field in "
 					   "double quotes, \"1.2\", as 1.2 is a number");
 	free_names(&names);
-	e->paths = w ? &w->paths : NULL;
 	return rc;
 }
 
@@ -388,7 +387,6 @@ void sp__joincondition_free(struct sp__joincondition *w)
 	if (!w)
 		return;
 	sp__expr_free(w->expr);
-	sp__joinpaths_release(&w->paths);
 	free(w->columns);
 	free(w);
 }

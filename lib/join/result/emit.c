@@ -41,27 +41,57 @@ static void set_fixed(struct sp__emit *e)
 		e->fixed_bytes[1] = o->fixed_bytes[1];
 }
 
+/* Makes what records of JSON need. */
+static int init_json(struct sp__emit *e)
+{
+	int rc;
+
+	e->paths = e->own_paths = calloc(1, sizeof(*e->own_paths));
+	if (!e->paths)
+		return sp__err(e->err, -ENOMEM, "allocate", NULL, -1);
+	if (e->opts->ncolumns)
+		return sp__rowform_members(e->own_rows, e);
+	rc = sp__jsonform_new(&e->own_json, e->opts, e->err);
+	e->json = e->own_json;
+	return rc;
+}
+
+/* Makes the form of columns with names. */
+static int init_rows(struct sp__emit *e)
+{
+	const struct sp_join_opts *o = e->opts;
+
+	if (!(o->json && o->ncolumns) && (o->json || o->rows != SP_JOIN_ROWS_JSON))
+		return 0;
+	e->rows = e->own_rows = calloc(1, sizeof(*e->own_rows));
+	if (!e->rows)
+		return sp__err(e->err, -ENOMEM, "allocate", NULL, -1);
+	e->own_rows->csv = o->rows == SP_JOIN_ROWS_CSV;
+	return 0;
+}
+
 int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err)
 {
+	int rc;
+
 	*e = (struct sp__emit){ .opts = opts, .err = err, .limit = UINT64_MAX };
 	e->nfiles = 2 + (unsigned)opts->nthen;
 	sp__join_cut(&e->cut, opts);
 	if (opts->fixed_bytes[0])
 		set_fixed(e);
-	if (opts->json) {
-		int rc = sp__jsonform_new(&e->own_json, opts, err);
-
-		e->json = e->own_json;
-		if (rc)
-			return rc;
-	}
+	rc = init_rows(e);
+	if (!rc && opts->json)
+		rc = init_json(e);
+	if (rc)
+		return rc;
 	if (e->cut.kind != SP__CUT_FIXED && set_filler(e, opts->filler) < 0)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	e->padded = !opts->ncolumns && (opts->auto_columns || (opts->csv && opts->header));
+	e->padded = !opts->ncolumns &&
+		    (opts->auto_columns || (opts->csv && opts->header) || (e->rows && !opts->json));
 	e->first_alone =
 		opts->first_alone && !opts->unpaired[1] && e->padded && !opts->auto_columns;
 	e->simple = !opts->ncolumns && !e->padded && !e->filler_bytes && opts->nkeys == 1 &&
-		    !opts->nthen && !opts->json && e->cut.kind != SP__CUT_BLANKS &&
+		    !opts->nthen && !opts->json && !e->rows && e->cut.kind != SP__CUT_BLANKS &&
 		    e->cut.kind != SP__CUT_FIXED;
 	e->buf = e->at = e->whole = malloc(SP__EMIT_BYTES);
 	if (!e->buf)
@@ -79,6 +109,13 @@ void sp__emit_release(struct sp__emit *e)
 	sp__joinfiltering_release(&e->filtering);
 	sp__jsonmem_release(&e->json_mem);
 	sp__joinmembers_release(&e->members);
+	if (e->own_paths)
+		sp__joinpaths_release(e->own_paths);
+	free(e->own_paths);
+	if (e->own_rows)
+		sp__rowform_release(e->own_rows);
+	free(e->own_rows);
+	sp__bytes_release(&e->row_text, NULL);
 	sp__jsonform_free(e->own_json);
 	*e = (struct sp__emit){ 0 };
 }
@@ -90,6 +127,9 @@ void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf,
 	share->own_json = NULL;
 	share->json_mem = (struct sp__jsonmem){ 0 };
 	share->members = (struct sp__joinmembers){ 0 };
+	share->own_paths = NULL;
+	share->own_rows = NULL;
+	share->row_text = (struct sp__bytes){ 0 };
 	memset(share->fields, 0, sizeof(share->fields));
 	share->filtering = (struct sp__joinfiltering){ 0 };
 	share->ws = NULL;
@@ -295,17 +335,39 @@ static int split(struct sp__emit *e, unsigned file, const struct sp__line *l)
 			"a record has %zu fields, the header %zu", f->n, e->auto_fields[file]);
 }
 
+/* Cuts the records of all files into fields. */
+static int split_all(struct sp__emit *e, const struct sp__line *const *of)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < e->nfiles; i++)
+		rc = split(e, i, of[i]);
+	return rc;
+}
+
+/* Assembles a record from columns with names; a condition has found the members already. */
+static void by_names(struct sp__emit *e, const struct sp__line *const *of)
+{
+	int rc = 0;
+
+	if (!e->opts->json)
+		rc = split_all(e, of);
+	else if (!e->where)
+		rc = sp__joinmembers_find(e, of);
+	if (!rc)
+		rc = sp__rowform_put(e, of);
+	if (rc < 0)
+		e->error = rc;
+}
+
 static void by_fields(struct sp__emit *e, const struct sp__line *const *of)
 {
 	int key_side = of[0] ? 0 : 1;
+	int rc = split_all(e, of);
 
-	for (unsigned i = 0; i < e->nfiles; i++) {
-		int rc = split(e, i, of[i]);
-
-		if (rc < 0) {
-			e->error = rc;
-			return;
-		}
+	if (rc < 0) {
+		e->error = rc;
+		return;
 	}
 	if (!e->opts->ncolumns) {
 		put_key(e, key_side);
@@ -418,7 +480,9 @@ static void put_record(struct sp__emit *e, const struct sp__line *const *of)
 		fixed(e, a, b);
 		return;
 	}
-	if (e->json) {
+	if (e->rows) {
+		by_names(e, of);
+	} else if (e->json) {
 		put_json(e, a, b);
 	} else if (e->simple) {
 		put(e, keyed->key.p, keyed->key.n);

@@ -13,6 +13,7 @@
 #include "join/result/condition.h"
 #include "join/result/jsonrow.h"
 #include "join/result/members.h"
+#include "join/result/rowform.h"
 #include "rec/fields.h"
 #include "run/env.h"
 
@@ -60,8 +61,13 @@ struct sp__emit {
 	const struct sp__jsonform *json; /* NULL: other records */
 	struct sp__jsonform *own_json;	 /* ... if this emit frees it */
 	struct sp__jsonmem json_mem;
-	const struct sp__joinpaths *paths; /* of values that are needed; borrowed */
+	const struct sp__joinpaths *paths; /* of values that are needed */
+	struct sp__joinpaths *own_paths;   /* ... if this emit frees them; JSON lines only */
 	struct sp__joinmembers members;
+
+	const struct sp__rowform *rows; /* NULL: columns have no names */
+	struct sp__rowform *own_rows;	/* ... if this emit frees it */
+	struct sp__bytes row_text;
 
 	struct sp__wstream *ws; /* set by the owner before the first flush */
 	/*
