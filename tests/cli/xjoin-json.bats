@@ -116,6 +116,46 @@ joined()
 	[ "$(wc -l <members)" -eq $((2 * n + 1)) ]
 }
 
+@test "names with many suffixes, in time" {
+	local n=2000 side
+
+	needs python3
+	[ -z "${SP_TEST_VARIANT:-}" ] || n=300
+	for side in a b; do
+		awk -v n=$n 'BEGIN { printf "{\"id\":1"; for (i = 0; i < n; i++) { printf ",\"x%s\":%d", s, i; s = s "_2" } print "}" }' >$side
+	done
+	# One long name, of which each beginning could be shared, and a name with escapes.
+	awk -v n=$n 'BEGIN { printf "{\"id\":2,\"\":1,\""; for (i = 0; i < 50 * n; i++) printf "_2"; print "\":7,\"y_\\u0032\":3}" }' >>a
+	echo '{"id":2,"":2,"\u0079":4,"\u0079_2":5}' >>b
+	timeout 60 "$xjoin" --json -j .id --ordered=1 a b >got
+	python3 - "$n" <<'END'
+import json, sys
+
+n = int(sys.argv[1])
+one, two = (json.loads(line, object_pairs_hook=list) for line in open("got"))
+names = ["x" + "_2" * i for i in range(n)]
+# Each number of suffixes below n makes a name that is there.
+assert one == [("id", 1), *zip(names, range(n)), *((m + "_2" * n, i) for i, m in enumerate(names))]
+names = ["", "_2" * 50 * n, "y_2"]
+# y is not shared, "" and y_2 are, and neither "_2" nor y_2_2 is there.
+assert [m for m, _ in two] == ["id", *names, "_2", "y", "y_2_2"], two
+END
+}
+
+@test "objects with more names than the table of a thread" {
+	local n=300000 memory
+
+	needs jq
+	[ -z "${SP_TEST_VARIANT:-}" ] || n=140000
+	seq $n | awk '{ printf "%s\"%x\":1", (NR > 1 ? "," : "{\"id\":1,"), $1 } END { print "}" }' >a
+	seq $n | awk '{ printf "%s\"%x\":2", (NR > 1 ? "," : "{\"id\":1,"), $1 * 2 } END { print "}" }' >b
+	"$xjoin" --json -j .id -S 8M --parallel=1 --stats=r.json a b | tr , '\n' >members
+	[ "$(grep -c '_2":2' members)" -eq $((n / 2)) ]
+	[ "$(grep -c '":2' members)" -eq $n ]
+	[ "$(wc -l <members)" -eq $((2 * n + 1)) ]
+	[ -n "${SP_TEST_VARIANT:-}" ] || jq -e '.memory.peak_bytes < 24 * 1024 * 1024' r.json
+}
+
 @test "--nested takes any values, and null for no partner" {
 	[ "$(joined '[1]' ' [1.0] ' -j . --nested)" = '{"left":[1],"right":[1.0]}' ]
 	[ "$(joined '{"a":1}' '5' -j .a --nested='x,é"' --type=full | sort)" = '{"x":null,"é\"":5}

@@ -443,9 +443,11 @@ static int first_lines(struct sp__join_inputs *in, struct sp__result *out)
 
 	if (!in->opts->header && !out->emit.padded) {
 		rc = in->opts->where ? parse_where(in, out, NULL) : 0;
-		if (!rc && out->emit.rows && out->emit.rows->csv)
-			sp__rowform_header(&out->emit);
-		return rc;
+		if (rc || !out->emit.rows || !out->emit.rows->csv)
+			return rc;
+		sp__rowform_header(&out->emit);
+		sp__emit_count(&out->emit);
+		return 0;
 	}
 	rc = all_first_lines(in, out, copies, renamed);
 	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++) {

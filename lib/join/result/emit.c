@@ -74,7 +74,9 @@ int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp
 {
 	int rc;
 
-	*e = (struct sp__emit){ .opts = opts, .err = err, .limit = UINT64_MAX };
+	*e = (struct sp__emit){
+		.opts = opts, .err = err, .limit = UINT64_MAX, .put = sp__emit_raw
+	};
 	e->nfiles = 2 + (unsigned)opts->nthen;
 	sp__join_cut(&e->cut, opts);
 	if (opts->fixed_bytes[0])
@@ -107,7 +109,7 @@ void sp__emit_release(struct sp__emit *e)
 	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++)
 		free(e->fields[i].at);
 	sp__joinfiltering_release(&e->filtering);
-	sp__jsonmem_release(&e->json_mem);
+	sp__jsonmerge_release(&e->json_mem);
 	sp__joinmembers_release(&e->members);
 	if (e->own_paths)
 		sp__joinpaths_release(e->own_paths);
@@ -125,7 +127,7 @@ void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf,
 	*share = *e;
 	share->own_filler = NULL;
 	share->own_json = NULL;
-	share->json_mem = (struct sp__jsonmem){ 0 };
+	share->json_mem = (struct sp__jsonmerge){ 0 };
 	share->members = (struct sp__joinmembers){ 0 };
 	share->own_paths = NULL;
 	share->own_rows = NULL;

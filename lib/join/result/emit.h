@@ -60,7 +60,7 @@ struct sp__emit {
 	/* JSON lines: */
 	const struct sp__jsonform *json; /* NULL: other records */
 	struct sp__jsonform *own_json;	 /* ... if this emit frees it */
-	struct sp__jsonmem json_mem;
+	struct sp__jsonmerge json_mem;
 	const struct sp__joinpaths *paths; /* of values that are needed */
 	struct sp__joinpaths *own_paths;   /* ... if this emit frees them; JSON lines only */
 	struct sp__joinmembers members;
@@ -68,6 +68,8 @@ struct sp__emit {
 	const struct sp__rowform *rows; /* NULL: columns have no names */
 	struct sp__rowform *own_rows;	/* ... if this emit frees it */
 	struct sp__bytes row_text;
+	/* Appends bytes: sp__emit_raw(). */
+	void (*put)(struct sp__emit *e, const char *data, size_t bytes);
 
 	struct sp__wstream *ws; /* set by the owner before the first flush */
 	/*

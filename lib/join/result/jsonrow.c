@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Assembles records of a result from records of JSON lines (jsonrow.h).
- *
- * Names are searched one after the other in small objects, and by bisection in others, so that the
- * time does not grow with the product of two numbers of members.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +8,6 @@
 #include "base/err.h"
 #include "join/result/jsonrow.h"
 #include "rec/json.h"
-
-/* Members of an object that are searched one after the other. */
-#define FEW 32
-
-#define SUFFIX "_2"
-#define SUFFIX_BYTES (sizeof(SUFFIX) - 1)
 
 /* The form. */
 
@@ -101,16 +92,6 @@ void sp__jsonform_free(struct sp__jsonform *f)
 	free(f);
 }
 
-void sp__jsonmem_release(struct sp__jsonmem *mem)
-{
-	for (int i = 0; i < 2; i++) {
-		free(mem->of[i].at);
-		free(mem->of[i].sorted);
-	}
-	free(mem->name);
-	*mem = (struct sp__jsonmem){ 0 };
-}
-
 /* Members. */
 
 static bool is_blank(char c)
@@ -140,169 +121,63 @@ static struct sp__slice inside(const struct sp__slice *object)
 	return (struct sp__slice){ p, (size_t)(end - p) };
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return sp__json_compare_texts(a, b);
-}
-
-static bool same_name(const struct sp__json_value *a, const struct sp__json_value *b)
-{
-	if (a->escaped || b->escaped)
-		return !sp__json_compare_texts(a, b);
-	return a->n == b->n && !memcmp(a->p, b->p, a->n);
-}
-
-/* Lists the members of an object. */
-static int list(struct sp__jsonmembers *m, const struct sp__slice *object)
-{
-	const struct sp__json_value value = { .p = object->p,
-					      .n = object->n,
-					      .kind = SP__JSON_OBJECT };
-	struct sp__json_items items = sp__json_items(&value);
-	const char *from = items.p;
-	struct sp__jsonmember next = { 0 };
-	struct sp__json_value of_name;
-
-	for (m->n = 0; sp__json_item(&items, &next.name, &of_name); m->at[m->n++] = next) {
-		if (!SP__ARRAY_GROW(m->at, m->capacity, m->n + 1))
-			return -ENOMEM;
-		/* Before a member, except the first one, is a comma. */
-		next.begin = m->n ? sp__find_byte(from, items.end, ',') + 1 : from;
-		next.end = from = items.p;
-	}
-	if (m->n <= FEW)
-		return 0;
-	if (!SP__ARRAY_GROW(m->sorted, m->sorted_capacity, m->n))
-		return -ENOMEM;
-	for (size_t i = 0; i < m->n; i++)
-		m->sorted[i] = m->at[i].name;
-	qsort(m->sorted, m->n, sizeof(*m->sorted), compare_names);
-	return 0;
-}
-
-static bool has(const struct sp__jsonmembers *m, const struct sp__json_value *name)
-{
-	if (m->n > FEW)
-		return bsearch(name, m->sorted, m->n, sizeof(*m->sorted), compare_names);
-	for (size_t i = 0; i < m->n; i++)
-		if (same_name(&m->at[i].name, name))
-			return true;
-	return false;
-}
-
-/* Merging. */
-
-static bool is_key(const struct sp__jsonform *f, const struct sp__json_value *name)
-{
-	for (size_t i = 0; i < f->nkeys; i++)
-		if (sp__json_is(name, f->keys[i].p, f->keys[i].n))
-			return true;
-	return false;
-}
-
-/* Decides which members of file 2 are left out or shared.  Returns true if any is. */
-static bool mark(const struct sp__jsonform *f, struct sp__jsonmem *mem)
-{
-	struct sp__jsonmembers *b = &mem->of[1];
-	bool any = false;
-
-	for (size_t i = 0; i < b->n; i++) {
-		struct sp__jsonmember *m = &b->at[i];
-
-		m->out = is_key(f, &m->name);
-		m->shared = !m->out && has(&mem->of[0], &m->name);
-		any |= m->out || m->shared;
-	}
-	return any;
-}
-
-/* Makes a name with its suffix repeated so often.  Returns 0 or -ENOMEM. */
-static int make_name(struct sp__jsonmem *mem, const struct sp__json_value *name, size_t times,
-		     struct sp__json_value *made)
-{
-	char *to;
-
-	if (!SP__ARRAY_GROW(mem->name, mem->name_capacity, name->n + times * SUFFIX_BYTES))
-		return -ENOMEM;
-	to = mempcpy(mem->name, name->p, name->n - 1);
-	for (size_t i = 0; i < times; i++)
-		to = mempcpy(to, SUFFIX, SUFFIX_BYTES);
-	*to++ = '"';
-	*made = *name;
-	made->p = mem->name;
-	made->n = (size_t)(to - mem->name);
-	return 0;
-}
-
-/* Returns 1 if a shared name with this suffix is in one of the objects, 0, or -ENOMEM. */
-static int is_taken(struct sp__jsonmem *mem, size_t times)
-{
-	struct sp__json_value made;
-
-	for (size_t i = 0; i < mem->of[1].n; i++) {
-		const struct sp__jsonmember *m = &mem->of[1].at[i];
-
-		if (!m->shared)
-			continue;
-		if (make_name(mem, &m->name, times, &made))
-			return -ENOMEM;
-		if (has(&mem->of[0], &made) || has(&mem->of[1], &made))
-			return 1;
-	}
-	return 0;
-}
-
 static void put(const struct sp__jsonrow *row, const char *p, size_t n)
 {
 	row->put(row->arg, p, n);
 }
 
-/* Writes the members of file 2; first: there are no members before them. */
-static int put_members(const struct sp__jsonrow *row, size_t times, bool first)
+/* Writes a name with its suffix repeated so often. */
+static void put_name(const struct sp__jsonrow *row, const struct sp__json_value *name, size_t times)
 {
-	const struct sp__jsonmembers *members = &row->mem->of[1];
-	struct sp__json_value made;
+	put(row, name->p, name->n - 1);
+	while (times--)
+		put(row, SP__JSON_SUFFIX, sizeof(SP__JSON_SUFFIX) - 1);
+	put(row, "\"", 1);
+}
 
-	for (size_t i = 0; i < members->n; i++) {
-		const struct sp__jsonmember *m = &members->at[i];
-		const char *rest = m->begin;
+/* Writes the members of file 2; first: there are no members before them. */
+static void put_members(const struct sp__jsonrow *row, const struct sp__slice *object, size_t times,
+			bool first)
+{
+	struct sp__json_items items = sp__object_items(object);
+	const char *begin = items.p;
+	struct sp__json_value name, value;
 
-		if (m->out)
+	for (size_t i = 0; sp__json_item(&items, &name, &value); i++) {
+		const char *rest = begin;
+
+		/* Before a member, except the first one, is a comma. */
+		if (i)
+			rest = sp__find_byte(begin, items.end, ',') + 1;
+		begin = items.p;
+		if (sp__jsonmerge_is_key(&name, row->form->keys, row->form->nkeys))
 			continue;
 		if (!first)
 			put(row, ",", 1);
 		first = false;
-		if (m->shared) {
-			if (make_name(row->mem, &m->name, times, &made))
-				return -ENOMEM;
-			put(row, m->begin, (size_t)(m->name.p - m->begin));
-			put(row, made.p, made.n);
-			rest = m->name.p + m->name.n;
+		if (sp__jsonmerge_is_shared(row->mem, i)) {
+			put(row, rest, (size_t)(name.p - rest));
+			put_name(row, &name, times);
+			rest = name.p + name.n;
 		}
-		put(row, rest, (size_t)(m->end - rest));
+		put(row, rest, (size_t)(items.p - rest));
 	}
-	return 0;
 }
 
 static int merge(const struct sp__jsonrow *row, const struct sp__slice object[2])
 {
-	struct sp__jsonmem *mem = row->mem;
 	struct sp__slice text = inside(&object[0]);
-	size_t times = 1;
-	int rc = 0;
+	struct sp__json_items items = sp__object_items(&object[0]);
+	struct sp__json_value name, value;
+	size_t times;
 
-	if (list(&mem->of[0], &object[0]) || list(&mem->of[1], &object[1]))
+	if (sp__jsonmerge_find(row->mem, object, row->form->keys, row->form->nkeys, &times))
 		return -ENOMEM;
-	if (mark(row->form, mem))
-		while ((rc = is_taken(mem, times)) > 0)
-			times++;
-	if (rc)
-		return rc;
 	put(row, "{", 1);
 	put(row, text.p, text.n);
-	rc = put_members(row, times, !mem->of[0].n);
+	put_members(row, &object[1], times, !sp__json_item(&items, &name, &value));
 	put(row, "}", 1);
-	return rc;
+	return 0;
 }
 
 static void nest(const struct sp__jsonrow *row, const struct sp__slice line[2])

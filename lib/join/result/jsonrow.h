@@ -11,6 +11,7 @@
 #pragma once
 
 #include <spindle/join.h>
+#include "join/result/jsonmerge.h"
 #include "rec/fields.h"
 #include "rec/jsonread.h"
 
@@ -24,37 +25,15 @@ struct sp__jsonform {
 	size_t nkeys;
 };
 
-struct sp__jsonmember {
-	struct sp__json_value name; /* as it is written */
-	const char *begin, *end;    /* with the blanks before it */
-	bool out, shared;	    /* left out; both objects have the name */
-};
-
-/* The members of an object. */
-struct sp__jsonmembers {
-	struct sp__jsonmember *at;
-	size_t n, capacity;
-	struct sp__json_value *sorted; /* names of many members, ordered */
-	size_t sorted_capacity;
-};
-
-/* The memory of an emit; zero at first. */
-struct sp__jsonmem {
-	struct sp__jsonmembers of[2];
-	char *name; /* a name with its suffix */
-	size_t name_capacity;
-};
-
 /* Returns 0; -EINVAL: a name of opts->nested or a path is wrong; or -ENOMEM. */
 SP_MUST_CHECK int sp__jsonform_new(struct sp__jsonform **form, const struct sp_join_opts *opts,
 				   struct sp_errinfo *err);
 void sp__jsonform_free(struct sp__jsonform *form); /* accepts NULL */
-void sp__jsonmem_release(struct sp__jsonmem *mem);
 
 /* What records are assembled by and written to. */
 struct sp__jsonrow {
 	const struct sp__jsonform *form;
-	struct sp__jsonmem *mem;
+	struct sp__jsonmerge *mem;
 	void (*put)(void *arg, const char *data, size_t bytes);
 	void *arg;
 };

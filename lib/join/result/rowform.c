@@ -200,22 +200,26 @@ static int reserve(struct sp__emit *e, size_t bytes)
 	return sp__bytes_reserve(&e->row_text, bytes, NULL) ? no_memory(e->err) : 0;
 }
 
+static void put(struct sp__emit *e, const char *p, size_t n)
+{
+	e->put(e, p, n);
+}
+
 static void put_comma(struct sp__emit *e, size_t i)
 {
 	static const char comma = COMMA;
 
 	if (i)
-		sp__emit_raw(e, &comma, 1);
+		put(e, &comma, 1);
 }
 
 void sp__rowform_header(struct sp__emit *e)
 {
 	for (size_t i = 0; i < e->rows->n; i++) {
 		put_comma(e, i);
-		sp__emit_raw(e, e->rows->at[i].name, e->rows->at[i].name_bytes);
+		put(e, e->rows->at[i].name, e->rows->at[i].name_bytes);
 	}
-	sp__emit_raw(e, &e->opts->eol, 1);
-	sp__emit_count(e);
+	put(e, &e->opts->eol, 1);
 }
 
 /* Writes a text as a field of CSV; an empty line would be no record. */
@@ -225,7 +229,7 @@ static int put_csv(struct sp__emit *e, const char *p, size_t n)
 
 	if (!n) {
 		if (e->rows->n == 1)
-			sp__emit_raw(e, "\"\"", 2);
+			put(e, "\"\"", 2);
 		return 0;
 	}
 	/* A text that is decoded is in the memory already, behind that of the quoted one. */
@@ -235,10 +239,10 @@ static int put_csv(struct sp__emit *e, const char *p, size_t n)
 	if (p == e->row_text.data) {
 		const size_t written = sp__csv_quote(p, n, COMMA, e->row_text.data + n);
 
-		sp__emit_raw(e, e->row_text.data + n, written);
+		put(e, e->row_text.data + n, written);
 		return 0;
 	}
-	sp__emit_raw(e, e->row_text.data, sp__csv_quote(p, n, COMMA, e->row_text.data));
+	put(e, e->row_text.data, sp__csv_quote(p, n, COMMA, e->row_text.data));
 	return 0;
 }
 
@@ -250,7 +254,7 @@ static int put_member(struct sp__emit *e, const struct sp__json_value *v)
 	const char *p;
 
 	if (!e->rows->csv) {
-		sp__emit_raw(e, v->kind ? v->p : "null", v->kind ? v->n : 4);
+		put(e, v->kind ? v->p : "null", v->kind ? v->n : 4);
 		return 0;
 	}
 	p = sp__json_slice(v, &n, &decode);
@@ -283,7 +287,7 @@ static int put_field(struct sp__emit *e, const struct sp__slice *f, bool number)
 			return -ENOMEM;
 	}
 	if (!n || (number && sp__json_is_number(p, n))) {
-		sp__emit_raw(e, n ? p : "null", n ? n : 4);
+		put(e, n ? p : "null", n ? n : 4);
 		return 0;
 	}
 	to = e->row_text.data + n;
@@ -293,7 +297,7 @@ static int put_field(struct sp__emit *e, const struct sp__slice *f, bool number)
 				"the value '%.*s' is not UTF-8, so JSON cannot have it; leave out "
 				"--format=json",
 				(int)sp__min(n, SHOWN), p);
-	sp__emit_raw(e, to, (size_t)(end - to));
+	put(e, to, (size_t)(end - to));
 	return 0;
 }
 
@@ -309,7 +313,7 @@ int sp__rowform_put(struct sp__emit *e, const struct sp__line *const *of)
 		if (e->rows->csv)
 			put_comma(e, i);
 		else
-			sp__emit_raw(e, c->name, c->name_bytes);
+			put(e, c->name, c->name_bytes);
 		if (e->opts->json) {
 			rc = put_member(e, sp__joinmembers_value(e, of, file, field));
 		} else {
@@ -320,6 +324,6 @@ int sp__rowform_put(struct sp__emit *e, const struct sp__line *const *of)
 		}
 	}
 	if (!rc && !e->rows->csv)
-		sp__emit_raw(e, "}", 1);
+		put(e, "}", 1);
 	return rc;
 }

@@ -44,7 +44,7 @@ SP_MUST_CHECK int sp__rowform_add(struct sp__rowform *f, const struct sp__rowcol
 SP_MUST_CHECK int sp__rowform_members(struct sp__rowform *f, struct sp__emit *e);
 void sp__rowform_release(struct sp__rowform *f);
 
-/* Writes the names of the columns, as the first record of CSV. */
+/* Writes the names of the columns, as the first record of CSV; the caller counts it. */
 void sp__rowform_header(struct sp__emit *e);
 /*
  * Writes a record of the result without its end, from the members or fields that have been found in
