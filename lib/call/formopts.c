@@ -198,13 +198,6 @@ bool sp_join_form_conflict(const struct sp_join_form *form, const char **a, cons
 		{ !json && o->rows == SP_JOIN_ROWS_JSON && !o->eol, "--format=json", "-z" },
 		{ binary && o->rows, "--format", "--record-size" },
 		{ json && o->filler, "--json", "-e" },
-		{ json && o->nthen, "--json", "--then" },
-		{ json && o->index[0], "--json", "--index1" },
-		{ json && o->index[1], "--json", "--index2" },
-		{ json && o->order == SP_JOIN_CHECK, "--json", "--check-order" },
-		{ json && o->algorithm == SP_JOIN_MERGE, "--json", "--algorithm=merge" },
-		{ json && o->algorithm == SP_JOIN_INL, "--json", "--algorithm=inl" },
-		{ json && o->algorithm == SP_JOIN_ASYNC_INL, "--json", "--algorithm=async-inl" },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {

@@ -95,10 +95,39 @@ static int check_columns(const struct sp_join_opts *o, struct sp_errinfo *err)
 	return rc;
 }
 
+/* Refuses ways to join that keys of JSON do not have. */
+static int check_ways(const struct sp_join_opts *o, struct sp_errinfo *err)
+{
+	const bool loops = o->algorithm == SP_JOIN_INL || o->algorithm == SP_JOIN_ASYNC_INL;
+
+	if (o->algorithm == SP_JOIN_MERGE || o->order == SP_JOIN_CHECK)
+		return sp__invalid(err, NULL,
+				   "--json: a merge compares keys as they are written, and equal "
+				   "values of JSON can be written in several ways, as 1 and 1.0: "
+				   "leave out %s, since other algorithms need no order",
+				   o->order == SP_JOIN_CHECK ? "--check-order"
+							     : "--algorithm=merge");
+	if (o->nthen)
+		return sp__invalid(err, NULL,
+				   "--json: --then joins through an index, which joins of JSON do "
+				   "not use: write the result of one join to the next one, as in "
+				   "'xjoin --json ... FILE1 FILE2 | xjoin --json ... - FILE3'");
+	if (loops || o->index[0] || o->index[1])
+		return sp__invalid(err, NULL,
+				   "--json: joins of JSON do not use an index: leave out %s, and "
+				   "both files are read",
+				   o->index[0]			 ? "--index1"
+				   : o->index[1]		 ? "--index2"
+				   : o->algorithm == SP_JOIN_INL ? "--algorithm=inl"
+								 : "--algorithm=async-inl");
+	return 0;
+}
+
 int sp__form_paths(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	struct sp_join_form_key *key = form->key;
 	struct sp_join_opts *o = form->opts;
+	int rc;
 
 	for (int i = 0; i < 2; i++) {
 		if (key[i].npaths && !o->json)
@@ -114,7 +143,8 @@ int sp__form_paths(struct sp_join_form *form, struct sp_errinfo *err)
 	if (!o->json)
 		return 0;
 	o->nkeys = key[0].npaths;
-	return check_columns(o, err);
+	rc = check_ways(o, err);
+	return rc ? rc : check_columns(o, err);
 }
 
 int sp_join_form_set_nested(struct sp_join_form *form, const char *text, struct sp_errinfo *err)

@@ -372,13 +372,20 @@ END
 
 	echo '{"id":1}' | tee a >b
 	for option in --csv --header -z -i '-t,' '-e x' '-o auto' --record-size=4 \
-		--bkey=0:4 --index1=a --index2=a --check-order --algorithm=merge --algorithm=inl --algorithm=async-inl \
-		--then=a,left=1.1,key=1; do
+		--bkey=0:4; do
 		# shellcheck disable=SC2086 # an option with its argument
 		run -1 --separate-stderr "$xjoin" --json -j .id $option a b
 		[ -z "$output" ]
 		[[ $stderr == 'xjoin: options '*incompatible && $stderr == *--json* ]] || { echo "$option: $stderr"; false; }
 	done
+	for option in merge 'leave out --algorithm=merge, since' inl 'leave out --algorithm=inl, and' async-inl 'leave out --algorithm=async-inl, and'; do
+		[[ $option != leave* ]] || [[ $stderr == "xjoin: --json: "*"$option"* && -z $output ]]
+		[[ $option == leave* ]] || run -1 --separate-stderr "$xjoin" --json -j .id --algorithm=$option a b
+	done
+	refused "--json: a merge compares keys as they are written, and equal values of JSON can be written in several ways, as 1 and 1.0: leave out --check-order, since other algorithms need no order" --check-order
+	refused '--json: joins of JSON do not use an index: leave out --index2, and both files are read' --index2=a
+	refused "--json: --then joins through an index, which joins of JSON do not use: write the result of one join to the next one, as in 'xjoin --json ... FILE1 FILE2 | xjoin --json ... - FILE3'" \
+		--then=a,left=1.1,key=1
 	for option in '' '-j 1' '-j id' '-1 .id'; do
 		# shellcheck disable=SC2086 # an option with its argument
 		run -1 "$xjoin" --json $option a b
