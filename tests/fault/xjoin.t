@@ -80,6 +80,9 @@ json=(-S 512K --algorithm=hybrid --page-size=4K --join-memory=256K --direct=neve
 	-1 .id,.id -2 .id,.id -a1 -a2 a.json b.json)
 sweep 'memory refused to a join of JSON lines' alloc "${json[@]}"
 sweep 'files refused to a join of JSON lines' io "${json[@]}"
+chosen=("${json[@]:0:7}" --json -j .id "--where=1.a is not null or 2.a <> 'x'" -o '0,1.a 2.a 2.m1' --format=csv -a1 -a2 a.json b.json)
+sweep 'memory refused to columns of JSON lines' alloc "${chosen[@]}"
+sweep 'files refused to columns of JSON lines' io "${chosen[@]}"
 sweep 'memory refused to a merge join' alloc --algorithm=merge --nocheck-order -a1 a b
 sweep 'files refused to a merge join' io --algorithm=merge --nocheck-order -a1 a b
 
