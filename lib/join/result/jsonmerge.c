@@ -216,7 +216,7 @@ static int fill(struct sp__jsonmerge *m, struct sp__json_items *items, size_t ma
 	m->table.nslots = m->n = 0;
 	if (grow(m))
 		return -ENOMEM;
-	while (m->n < max && items->p - m->base < PART_MAX / 2 &&
+	while (m->n < max && (size_t)(items->p - m->base) < PART_MAX / 2 &&
 	       sp__json_item(items, &name, &value)) {
 		size_t bytes;
 		const uint64_t hash = hash_name(&name, point, &bytes);
@@ -227,7 +227,7 @@ static int fill(struct sp__jsonmerge *m, struct sp__json_items *items, size_t ma
 		slot = slot_of(m, hash, &name, bytes);
 		if (*slot)
 			continue;
-		if (name.p - m->base >= PART_MAX)
+		if ((size_t)(name.p - m->base) >= PART_MAX)
 			return -ENOMEM; /* 2 GiB of blanks before a name */
 		sp__hashtable_fill(slot, hash, (uint32_t)(name.p - m->base) + 1);
 		m->n++;
