@@ -41,11 +41,10 @@ static const struct sp__option names[] = {
 	{ 0 },
 };
 
-enum { ROWS_GIVEN_NOT, ROWS_TEXT, ROWS_CSV, ROWS_JSON };
-
-static const struct sp_enum_value formats[] = {
-	{ "text", ROWS_TEXT }, { "csv", ROWS_CSV }, { "json", ROWS_JSON }, { NULL, 0 }
-};
+static const struct sp_enum_value formats[] = { { "text", SP_CALL_ROWS_TEXT },
+						{ "csv", SP_CALL_ROWS_CSV },
+						{ "json", SP_CALL_ROWS_JSON },
+						{ NULL, 0 } };
 
 /* Adds a key: of the groups or, behind --largest, of the records in them. */
 static int add_key(struct sp_call_group *g, const char *text, struct sp_errinfo *err)
@@ -73,26 +72,26 @@ static int add_running(const char ***list, size_t *n, const char *arg, struct sp
 	return 0;
 }
 
-/* Sets the format of the rows, after all options are read. */
-static int choose_rows(struct sp_call_group *g, struct sp_errinfo *err)
+int sp_call_group_rows(struct sp_group_opts *o, bool csv, enum sp_call_rows rows,
+		       struct sp_errinfo *err)
 {
-	const struct sp_order *o = &g->base.order;
+	const bool json = o->format.json, whole = o->largest || o->split;
 
-	if (o->strict && !o->json)
+	if (o->format.strict && !json)
 		return sp__invalid(err, NULL, "--strict needs --json");
-	if (g->rows == ROWS_CSV && !o->csv && !o->json)
+	if (rows == SP_CALL_ROWS_CSV && !csv && !json)
 		return sp__invalid(err, NULL, "--format=csv needs --csv or --json");
-	if (o->json && (g->opts.header || g->rows == ROWS_TEXT))
-		return sp__invalid(err, NULL, "options '--json' and '%s' are incompatible",
-				   g->opts.header ? "--header" : "--format=text");
-	if (o->json && g->rows && g->opts.largest)
+	if (json && (o->header || rows == SP_CALL_ROWS_TEXT))
+		return sp__invalid(err, NULL, "options '%s' and '--json' are incompatible",
+				   o->header ? "--header" : "--format=text");
+	if (json && rows && whole)
 		return sp__invalid(
 			err, NULL,
 			"whole records of JSON are written as they are, without --format");
-	g->opts.json = g->rows == ROWS_JSON;
-	if (o->json) {
-		g->opts.header = g->rows == ROWS_CSV;
-		g->opts.json = !g->opts.header && !g->opts.largest;
+	o->json = rows == SP_CALL_ROWS_JSON;
+	if (json) {
+		o->header = rows == SP_CALL_ROWS_CSV;
+		o->json = !o->header && !whole;
 	}
 	return 0;
 }
@@ -171,10 +170,11 @@ static int finish(struct sp_call_group *g, struct sp_errinfo *err)
 
 	if (sp_order_conflict(o, &a, &b))
 		return sp__invalid(err, NULL, "options '%s' and '%s' are incompatible", a, b);
-	rc = choose_rows(g, err);
+	g->opts.format = sp_order_format(o);
+	g->opts.format.strict = o->strict;
+	rc = sp_call_group_rows(&g->opts, o->csv, (enum sp_call_rows)g->rows, err);
 	if (rc)
 		return rc;
-	g->opts.format = sp_order_format(o);
 	g->opts.separator = o->separator;
 	if (o->separator >= 0)
 		g->opts.format.separator = (char)o->separator;

@@ -116,9 +116,10 @@ static uint64_t memory(const char *name, const char *text)
 	return bytes ? bytes : 1; /* 0 would mean the default */
 }
 
-static const struct sp_enum_value formats[] = {
-	{ "text", FORMAT_TEXT }, { "csv", FORMAT_CSV }, { "json", FORMAT_JSON }, { NULL, 0 }
-};
+static const struct sp_enum_value formats[] = { { "text", SP_CALL_ROWS_TEXT },
+						{ "csv", SP_CALL_ROWS_CSV },
+						{ "json", SP_CALL_ROWS_JSON },
+						{ NULL, 0 } };
 static const struct sp_enum_value json_forms[] = { { "lines", 0 }, { "array", 1 }, { NULL, 0 } };
 
 static void set_json(void *format, const char *option, const char *text)
@@ -246,7 +247,7 @@ static char separator_byte(const char *text)
 	return text[0];
 }
 
-/* Sets the format of records of JSON and of their rows. */
+/* Sets the format of records of JSON. */
 static void set_format_json(struct settings *set)
 {
 	struct sp_recfmt *f = &set->opts.format;
@@ -255,14 +256,17 @@ static void set_format_json(struct settings *set)
 	args_exclude(set->csv, "--csv", true, json);
 	args_exclude(set->zero, "-z", true, json);
 	args_exclude(set->separator, "-t", true, json);
-	args_exclude(set->opts.header, "--header", true, json);
-	args_exclude(set->format == FORMAT_TEXT, "--format=text", true, json);
-	if (set->format && (set->opts.largest || set->opts.split))
-		die("whole records of JSON are written as they are, without --format");
 	f->kind = SP_REC_LINE;
 	f->eol = '\n';
-	set->opts.json = set->format != FORMAT_CSV && !set->opts.largest && !set->opts.split;
-	set->opts.header = set->format == FORMAT_CSV;
+}
+
+/* Sets the format of rows, and what of it follows from that of records. */
+static void set_rows(struct settings *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (sp_call_group_rows(&set->opts, set->csv, set->format, &err))
+		die_argument(&err);
 }
 
 /* Sets the format of records. */
@@ -270,15 +274,11 @@ static void set_format(struct settings *set)
 {
 	struct sp_recfmt *f = &set->opts.format;
 
-	if (f->json) {
+	if (f->json)
 		set_format_json(set);
+	set_rows(set);
+	if (f->json)
 		return;
-	}
-	if (f->strict)
-		die("--strict needs --json");
-	if (set->format == FORMAT_CSV && !set->csv)
-		die("--format=csv needs --csv or --json");
-	set->opts.json = set->format == FORMAT_JSON;
 	args_exclude(set->csv, "--csv", set->zero, "-z");
 	*f = (struct sp_recfmt){ .kind = set->csv ? SP_REC_CSV : SP_REC_LINE,
 				 .eol = set->zero ? '\0' : '\n',

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <spindle/call.h>
 #include <spindle/group.h>
 #include "args.h"
 #include "common_options.h"
@@ -16,7 +17,7 @@
 struct settings {
 	struct common_options common;
 	struct sp_group_opts opts;
-	enum { FORMAT_GIVEN_NOT, FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON } format;
+	enum sp_call_rows format;
 	bool csv, zero, largest;
 	const char *separator;
 	const char **keys, **by; /* by: given behind --largest */

@@ -190,6 +190,19 @@ SP_API void sp_call_group_free(struct sp_call_group *call);
 struct sp_group_opts;
 struct sp_group_io;
 
+/* Formats of the rows of groups. */
+enum sp_call_rows { SP_CALL_ROWS_AS_READ, SP_CALL_ROWS_TEXT, SP_CALL_ROWS_CSV, SP_CALL_ROWS_JSON };
+
+/*
+ * Sets json and header of the options of sp_group_run() (spindle/group.h) from the format of the
+ * rows, once all options are known.
+ * opts: format.json, format.strict, header, largest and split are set as they were given.
+ * csv: the records are CSV.
+ * Returns 0, or -EINVAL with the reason if these records cannot have such rows.
+ */
+SP_API SP_MUST_CHECK int sp_call_group_rows(struct sp_group_opts *opts, bool csv,
+					    enum sp_call_rows rows, struct sp_errinfo *err);
+
 /*
  * Prepares the options of sp_group_run() (spindle/group.h) for inputs of which one can be a table.
  * Opens it as io->source, to be closed with sp_source_close() (spindle/flow.h), also after an error
