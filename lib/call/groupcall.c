@@ -35,6 +35,7 @@ static const struct sp__option names[] = {
 	{ "header", SP__OPT_HEADER, SP__OPT_NONE },
 	{ "null", SP__OPT_NULL, SP__OPT_ARG },
 	{ "json", SP__OPT_JSON, SP__OPT_MAYBE },
+	{ "record-size", SP__OPT_RECORD_SIZE, SP__OPT_ARG },
 	{ "strict", SP__OPT_STRICT, SP__OPT_NONE },
 	{ "skip-invalid", SP__OPT_SKIP_INVALID, SP__OPT_NONE },
 	SP__OPTIONS_COMMON,
@@ -75,22 +76,25 @@ static int add_running(const char ***list, size_t *n, const char *arg, struct sp
 int sp_call_group_rows(struct sp_group_opts *o, bool csv, enum sp_call_rows rows,
 		       struct sp_errinfo *err)
 {
-	const bool json = o->format.json, whole = o->largest || o->split;
+	const bool json = o->format.json, fixed = o->format.kind == SP_REC_FIXED;
+	const bool whole = o->largest || o->split;
+	/* Records without names of columns. */
+	const char *own = json ? "--json" : fixed ? "--record-size" : NULL;
 
 	if (o->format.strict && !json)
 		return sp__invalid(err, NULL, "--strict needs --json");
-	if (rows == SP_CALL_ROWS_CSV && !csv && !json)
-		return sp__invalid(err, NULL, "--format=csv needs --csv or --json");
-	if (json && (o->header || rows == SP_CALL_ROWS_TEXT))
-		return sp__invalid(err, NULL, "options '%s' and '--json' are incompatible",
-				   o->header ? "--header" : "--format=text");
-	if (json && rows && whole)
-		return sp__invalid(
-			err, NULL,
-			"whole records of JSON are written as they are, without --format");
+	if (rows == SP_CALL_ROWS_CSV && !csv && !own)
+		return sp__invalid(err, NULL, "--format=csv needs --csv, --json or --record-size");
+	if (own && (o->header || rows == SP_CALL_ROWS_TEXT))
+		return sp__invalid(err, NULL, "options '%s' and '%s' are incompatible",
+				   o->header ? "--header" : "--format=text", own);
+	if (own && rows && whole)
+		return sp__invalid(err, NULL,
+				   "whole records of %s are written as they are, without --format",
+				   json ? "JSON" : "a fixed length");
 	o->json = rows == SP_CALL_ROWS_JSON;
-	if (json) {
-		o->header = rows == SP_CALL_ROWS_CSV;
+	if (own) {
+		o->header = json ? rows == SP_CALL_ROWS_CSV : !o->json;
 		o->json = !o->header && !whole;
 	}
 	return 0;
@@ -251,13 +255,15 @@ int sp_call_group_source(struct sp_group_opts *opts, struct sp_group_io *io, str
 					 : "is a table, which is grouped without other inputs: "
 					   "group what 'xtable scan' prints");
 	if (opts->separator >= 0 || opts->run.decompress || opts->format.json ||
+	    opts->format.kind == SP_REC_FIXED ||
 	    (opts->format.kind == SP_REC_LINE && !opts->format.eol))
 		return sp__errf(err, SP_EUNSUP, "open", io->inputs[i], -1,
 				"is a table, which needs no %s",
-				opts->separator >= 0   ? "separator of fields (-t)"
-				: opts->format.json    ? "--json"
-				: opts->run.decompress ? "--decompress"
-						       : "end of lines (-z)");
+				opts->separator >= 0		    ? "separator of fields (-t)"
+				: opts->format.json		    ? "--json"
+				: opts->format.kind == SP_REC_FIXED ? "--record-size"
+				: opts->run.decompress		    ? "--decompress"
+								    : "end of lines (-z)");
 	opts->format = (struct sp_recfmt){ .kind = SP_REC_CSV, .eol = '\n', .separator = ',' };
 	opts->header = true;
 	return sp__table_source(&io->source, io->inputs[i], &opts->run, err);

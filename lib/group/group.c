@@ -216,9 +216,6 @@ int sp__group_job_open(struct sp__group_job *j)
 		return sp__errf(j->err, SP_EUNSUP, "open", j->io->source->name, -1,
 				"is not read on a simulated volume: group what 'xtable scan' "
 				"prints");
-	if (j->opts->format.kind == SP_REC_FIXED)
-		return sp__errf(j->err, SP_EUNSUP, "plan", NULL, -1,
-				"records of a fixed length have no fields to group by");
 	rc = sp__output_set_check(j->io->output, j->opts->run.trace_path,
 				  j->opts->run.trace_tasks_path, j->io->inputs, j->io->ninputs,
 				  j->err);

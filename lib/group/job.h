@@ -33,6 +33,8 @@ struct sp__group_job {
 	struct sp__sort_result write;
 	struct sp__progress progress;
 	uint64_t total_bytes, blank_lines;
+	size_t reading;		 /* in order: number of the input that is read, ... */
+	uint64_t records_before; /* ... and of the records of those before it */
 	unsigned sim_file;
 	uint64_t begin_ns, read_ns;
 };
@@ -48,6 +50,12 @@ struct sp__group_sample {
 static inline int sp__group_job_no_memory(struct sp__group_job *j)
 {
 	return sp__err(j->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+/* True if inputs begin with the names of columns. */
+static inline bool sp__group_job_has_header(const struct sp__group_job *j)
+{
+	return j->opts->header && !j->opts->format.json && j->opts->format.kind != SP_REC_FIXED;
 }
 
 static inline struct sp__env *sp__group_job_env(const struct sp__group_job *j)

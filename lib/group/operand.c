@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "expr/token.h"
-#include "group/operand.h"
+#include "group/binary.h"
 
 #define DERIVED (1u << 31)
 /* What a name has in it if it is an expression instead. */
@@ -50,6 +50,8 @@ static int take_column(struct sp__group_parser *p, const char *ends, size_t *fie
 	size_t n;
 	int rc;
 
+	if (p->s->record_bytes)
+		return sp__group_binary_take(p, field);
 	if (*at == '"') {
 		p->p += sp__unquote(at, p->word, &n);
 		if (p->p == at)
@@ -98,7 +100,13 @@ static int find(void *arg, const char *name, size_t bytes, uint64_t number, uint
 	size_t field = (size_t)number - 1;
 	int rc = 0;
 
-	if (name) {
+	if (p->s->record_bytes) {
+		if (!name)
+			return sp__invalid(p->err, NULL,
+					   "a field of a record of a fixed length is written "
+					   "\"OFFSET:LENGTH:TYPE\", in double quotes");
+		rc = sp__group_binary_find(p, name, bytes, &field);
+	} else if (name) {
 		memcpy(p->word, name, bytes);
 		p->word[bytes] = '\0';
 		rc = sp__column_names_find(p->names, p->word, bytes, &field, p->err);

@@ -25,7 +25,7 @@ static struct sp__scan_opts scan_options(struct sp__group_job *j)
 	struct sp__scan_opts o = { .format = j->opts->format,
 				   .inputs = j->io->inputs,
 				   .ninputs = j->io->ninputs,
-				   .header_records = j->opts->header && !j->opts->format.json,
+				   .header_records = sp__group_job_has_header(j),
 				   .separator = j->opts->separator,
 				   .remove_blank = j->opts->format.kind == SP_REC_CSV ||
 						   j->opts->separator >= 0,
@@ -57,7 +57,8 @@ static int open_parts(struct sp__group_job *j)
 /* Resolves keys, aggregates and order by the header.  input_empty: there is none. */
 static int resolve(struct sp__group_job *j, const struct sp_batch *header, bool input_empty)
 {
-	struct sp__column_names names = { .unknown = input_empty && !j->opts->format.json };
+	struct sp__column_names names = { .unknown = input_empty && !j->opts->format.json &&
+						     j->opts->format.kind != SP_REC_FIXED };
 	struct sp_batch first = *header;
 	char **list = NULL;
 	const char *order = j->opts->order;
@@ -75,6 +76,7 @@ static int resolve(struct sp__group_job *j, const struct sp_batch *header, bool 
 		.cumulative = j->opts->cumulative,
 		.ncumulative = j->opts->ncumulative,
 		.split = j->opts->split,
+		.record_bytes = j->opts->format.fixed_bytes,
 		.first_positions = order && !strcmp(order, "first"),
 	};
 	int rc = 0;
@@ -104,9 +106,12 @@ static int resolve(struct sp__group_job *j, const struct sp_batch *header, bool 
 
 static int open_workers(struct sp__group_job *j)
 {
-	/* The rows of JSON lines can be CSV. */
-	const bool json = j->opts->format.json, csv = json || j->opts->format.kind == SP_REC_CSV;
-	const char byte = json ? ',' : csv ? j->opts->format.separator : (char)j->opts->separator;
+	/* The rows of records without separators are CSV. */
+	const bool json = j->opts->format.json, fixed = j->opts->format.kind == SP_REC_FIXED;
+	const bool csv = json || fixed || j->opts->format.kind == SP_REC_CSV;
+	const char byte = json || fixed ? ','
+			  : csv		? j->opts->format.separator
+					: (char)j->opts->separator;
 	int rc;
 
 	j->input = (struct sp__group_input){ .spec = &j->spec,
@@ -177,7 +182,10 @@ static int open_source(struct sp__group_job *j, uint64_t part_bytes)
 
 /* Reads records. */
 
-/* Records the error of a value that is not what is needed.  line: 0: records have none. */
+/*
+ * Records the error of a value that is not what is needed.  line: of a record of a fixed length its
+ * number; 0: records have none.
+ */
 static int bad_value(const struct sp__group_worker *w, const char *input, uint64_t line,
 		     struct sp_errinfo *err)
 {
@@ -187,7 +195,9 @@ static int bad_value(const struct sp__group_worker *w, const char *input, uint64
 	if (bad.wanted)
 		return sp__badtext_error(&bad, input, line, err);
 	if (line)
-		snprintf(where, sizeof(where), "line %llu: ", (unsigned long long)line);
+		snprintf(where, sizeof(where),
+			 "%s %llu: ", w->in->spec->record_bytes ? "record" : "line",
+			 (unsigned long long)line);
 	return sp__errf(err, SP_EFORMAT, "group", input, -1,
 			"%s%s: '%.*s' is not %s; --null=TEXT names a text that stands "
 			"for no value, --skip-invalid leaves such records out",
@@ -232,6 +242,10 @@ static int take_part(void *arg, unsigned worker, struct sp__part *part, struct s
 	rc = take(j, worker, from, part->before + sp__part_at(part, from), records);
 	if (rc == SP_EFORMAT && j->io->source)
 		return bad_value(&j->workers[worker], j->io->source->name, 0, &part->err);
+	if (rc == SP_EFORMAT && j->spec.record_bytes)
+		return bad_value(&j->workers[worker], j->io->inputs[part->input],
+				 (part->from + sp__part_at(part, from)) / j->spec.record_bytes + 1,
+				 &part->err);
 	if (rc == SP_EFORMAT) {
 		/* A line that cannot be read again is not counted. */
 		(void)!sp__lines_before(part->where.fd,
@@ -302,11 +316,19 @@ static int take_batch(struct sp__group_job *j, struct sp_batch batch, uint64_t p
 
 	sp__scan_place(j->scan, &number, &lines);
 	input = j->io->inputs[number];
+	if (number != j->reading) {
+		j->reading = number;
+		j->records_before = j->workers[0].records;
+	}
 	while (rc >= 0 && batch.bytes) {
 		rc = take(j, 0, &batch, position + (uint64_t)(batch.data - begin), &records);
 		lines += rc ? sp__count_bytes(begin, (size_t)(batch.data - begin), line_end(j)) : 0;
 		if (rc == SP_EFORMAT)
-			return bad_value(&j->workers[0], input, lines + 1, j->err);
+			return bad_value(&j->workers[0], input,
+					 1 + (j->spec.record_bytes
+						      ? j->workers[0].records - j->records_before
+						      : lines),
+					 j->err);
 		if (rc)
 			return failed(rc, input, j->err);
 		if (records.bytes)

@@ -26,12 +26,15 @@ int sp__group_results_flush(struct sp__group_results *r)
 	return rc;
 }
 
-/* Writes a line, which a limit does not count. */
+/* Writes a line, or a record of a fixed length; a limit does not count it. */
 static int put_line(struct sp__group_results *r, const char *p, size_t n)
 {
 	const char eol = r->in->format.kind == SP_REC_LINE ? r->in->format.eol : '\n';
 
-	if (sp__bytes_append(&r->out, p, n, NULL) || sp__bytes_append(&r->out, &eol, 1, NULL))
+	if (sp__bytes_append(&r->out, p, n, NULL))
+		return no_memory(r);
+	if (!(r->spec->record_bytes && r->spec->largest) &&
+	    sp__bytes_append(&r->out, &eol, 1, NULL))
 		return no_memory(r);
 	return r->out.bytes >= OUT_BYTES ? sp__group_results_flush(r) : 0;
 }

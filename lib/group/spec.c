@@ -13,6 +13,7 @@
 #include "expr/token.h"
 #include "expr/amount.h"
 #include "group/bins.h"
+#include "group/binary.h"
 #include "group/state.h"
 
 #define SHOWN 40 /* bytes of a user's word in a message */
@@ -103,7 +104,8 @@ static int add_key(struct sp__group_parser *p, const char *text, struct sp__grou
 		return rc;
 	/* Only a number and its letters need no colon between them. */
 	if (*p->p && *p->p != ':' &&
-	    !(isdigit((unsigned char)*text) && isdigit((unsigned char)p->p[-1])))
+	    !(!p->s->record_bytes && isdigit((unsigned char)*text) &&
+	      isdigit((unsigned char)p->p[-1])))
 		return sp__invalid(
 			p->err, p->p,
 			"':' and letters, 'as NAME' or the end of a key is expected instead of");
@@ -111,6 +113,8 @@ static int add_key(struct sp__group_parser *p, const char *text, struct sp__grou
 	/* Names of files and columns are made of texts. */
 	key->member = p->names->paths && sp__group_is_plain(key->column) && !p->s->split &&
 		      !p->names_columns;
+	if (p->s->record_bytes && sp__group_is_plain(key->column))
+		return sp__group_binary_order(p, key);
 	return order_key(p, key, text);
 }
 
@@ -382,7 +386,7 @@ int sp__group_spec_parse(struct sp__group_spec *s, const struct sp__group_words 
 	struct sp__group_parser p = { .s = s, .names = names, .err = err };
 	int rc = 0;
 
-	*s = (struct sp__group_spec){ .paths = names->paths };
+	*s = (struct sp__group_spec){ .paths = names->paths, .record_bytes = words->record_bytes };
 	p.word = malloc(longest(words, names));
 	if (!p.word)
 		return sp__group_no_memory(&p);
@@ -442,5 +446,6 @@ void sp__group_spec_free(struct sp__group_spec *s)
 	free(s->arguments);
 	free(s->aggregates);
 	free(s->columns);
+	free(s->fields);
 	*s = (struct sp__group_spec){ 0 };
 }

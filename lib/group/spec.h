@@ -63,6 +63,7 @@ struct sp__group_key {
 	bool by_value; /* a calculated number: equal and ordered by its value, ... */
 	bool reverse;  /* ... descending */
 	bool member;   /* a value of JSON as it is written: equal and ordered as in xsort */
+	bool binary;   /* the order encodes the whole record, which has a fixed length */
 };
 
 struct sp__group_argument {
@@ -114,11 +115,14 @@ struct sp__group_spec {
 	bool pivot;			   /* the values of the last key are columns */
 	bool split;			   /* a file for each group */
 	struct sp__json_paths *paths; /* records are JSON: columns are paths; NULL: they are not */
-	struct sp__expr *where;	      /* condition of a record; NULL: none */
-	bool grows;		      /* a group has counts, which grow */
-	uint32_t state_bytes;	      /* of a group, a multiple of 16 */
-	uint32_t key_texts;	      /* offset of the texts of keys with an order; 0: none */
-	uint32_t position; /* offset of the first position of a group, and 1; 0: not there */
+	size_t record_bytes;	      /* not 0: records have this length, columns are fields */
+	struct sp_key *fields;
+	size_t nfields;
+	struct sp__expr *where; /* condition of a record; NULL: none */
+	bool grows;		/* a group has counts, which grow */
+	uint32_t state_bytes;	/* of a group, a multiple of 16 */
+	uint32_t key_texts;	/* offset of the texts of keys with an order; 0: none */
+	uint32_t position;	/* offset of the first position of a group, and 1; 0: not there */
 };
 
 /* True if a group keeps the text of key i: its bytes in the order of the key are another text. */
@@ -153,6 +157,7 @@ struct sp__group_words {
 	size_t ncumulative;
 	bool first_positions; /* keep where each group was seen first */
 	bool split;	      /* a file for each group */
+	size_t record_bytes;  /* of records of a fixed length; 0: others */
 };
 
 /*

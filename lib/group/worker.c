@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "group/ahead.h"
+#include "group/binary.h"
 #include "group/values.h"
 
 #define TEXT_BYTES ((size_t)128 << 10) /* records whose fields are found at once */
@@ -123,7 +124,8 @@ static int make_key(struct sp__group_worker *w, struct sp__bytes *to,
 
 	to->bytes = 0;
 	for (uint32_t i = 0; !rc && i < n; i++) {
-		const struct sp__slice *text = &w->columns[keys[i].column];
+		const struct sp__slice *text =
+			keys[i].binary ? &w->record : &w->columns[keys[i].column];
 
 		rc = keys[i].by_value ? put_value(w, to, &keys[i], text)
 		     : keys[i].order  ? put_ordered(w, to, keys[i].order, text)
@@ -381,6 +383,15 @@ static int add_json(struct sp__group_worker *w, const char *rec, size_t bytes, u
 	return rc ? rc : add_record(w, &record, position);
 }
 
+/* Adds a record of a fixed length. */
+static int add_binary(struct sp__group_worker *w, const char *rec, size_t bytes, uint64_t position)
+{
+	w->record = (struct sp__slice){ rec, bytes };
+	return sp__group_binary_columns(w->in->spec, rec, &w->unquoted, w->columns)
+		       ? -ENOMEM
+		       : add_record(w, &w->record, position);
+}
+
 /* Adds record i of those whose ends are known. */
 static int add_found(struct sp__group_worker *w, uint32_t nfields, uint32_t i, uint64_t position)
 {
@@ -413,25 +424,26 @@ static int add_found(struct sp__group_worker *w, uint32_t nfields, uint32_t i, u
 /* True if fields can be found many records at a time. */
 static bool finds_ends(const struct sp__group_input *in)
 {
-	return !in->format.json && (in->cut.kind == SP__CUT_CSV || in->cut.kind == SP__CUT_BYTE) &&
+	return !in->format.json && in->format.kind != SP_REC_FIXED &&
+	       (in->cut.kind == SP__CUT_CSV || in->cut.kind == SP__CUT_BYTE) &&
 	       (in->format.kind == SP_REC_CSV || in->format.eol == '\n');
 }
 
 /* Takes a record alone.  Returns as add_record(). */
 static int take_line(struct sp__group_worker *w, struct sp_batch *from, uint64_t position)
 {
+	const struct sp_recfmt *f = &w->in->format;
 	size_t bytes;
-	const char *after =
-		sp__record_next(&w->in->format, from->data, from->data + from->bytes, &bytes);
-	int rc = w->in->format.json ? add_json(w, from->data, bytes, position)
-				    : add_line(w, from->data, bytes, position);
+	const char *after = sp__record_next(f, from->data, from->data + from->bytes, &bytes);
+	int rc = f->json		     ? add_json(w, from->data, bytes, position)
+		 : w->in->spec->record_bytes ? add_binary(w, from->data, bytes, position)
+					     : add_line(w, from->data, bytes, position);
 
-	if (!rc) {
-		w->records++;
-		from->bytes -= (size_t)(after - from->data);
-		from->data = after;
-	}
-	return rc;
+	if (rc)
+		return rc;
+	w->records++;
+	*from = (struct sp_batch){ after, from->bytes - (size_t)(after - from->data) };
+	return 0;
 }
 
 /* Takes records with as many fields as the first one. */

@@ -47,6 +47,7 @@ struct sp__group_worker {
 	struct sp__group_table table;
 	struct sp__fieldends ends;
 	const char *text;		   /* records, for ends */
+	struct sp__slice record;	   /* of a fixed length that is added */
 	struct sp__slice *columns;	   /* of a record, without quotes; then the derived ones */
 	struct sp__expr_scratch **scratch; /* of the derived columns, and of the condition */
 	struct sp__group_value *values, *second;

@@ -197,8 +197,8 @@ def group_file(
     appears when it is complete.
 
     Options are those of xgroup(1): -k, -a, -t, -z, --largest, --pivot, --percent, --cumulative,
-    --having, --order, --format, --limit, --where, --csv, --json, --strict, --header, --null,
-    --skip-invalid, and -S, -T, --parallel, --decompress and --compress-output.
+    --having, --order, --format, --limit, --where, --csv, --json, --strict, --record-size, --header,
+    --null, --skip-invalid, and -S, -T, --parallel, --decompress and --compress-output.
     Returns the report, a document of schema spindle.group/1 (spindle-report(5)).
     """
     o = options if isinstance(options, GroupOptions) else GroupOptions(options)

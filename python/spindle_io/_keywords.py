@@ -93,6 +93,7 @@ class GroupKeywords(FileKeywords, total=False):
     format: str | None  #: text, csv or json
     json: bool | str | None  #: lines of JSON, or "array"; columns are paths such as ".user.id"
     strict: bool | None  #: with json: check all characters
+    record_size: str | int | None  #: binary records; columns are OFFSET:LENGTH[:TYPE]
     pivot: str | int | None  #: a key: a column of the result for each of its values
     percent: bool | Strings | None  #: columns: shares of the total; True: of the first count or sum
     cumulative: bool | Strings | None  #: columns: running totals

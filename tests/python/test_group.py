@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import random
+import struct
 import tempfile
 import unittest
 from decimal import Decimal
@@ -140,6 +141,28 @@ class Groups(Folder):
         for keywords in (dict(csv=True), dict(header=True), dict(format="text"), dict(keys="k")):
             with self.subTest(keywords), self.assertRaises(ValueError):
                 sp.group(a, self.out, json=True, **keywords)
+
+    def test_records_of_a_fixed_length(self):
+        records = [struct.pack("<Hd", i % 3, i / 4) for i in range(40)]
+        a = self.file("a", b"".join(records))
+        options = dict(record_size=10, keys="0:2:u16:r", agg="sum(2:8:f64) as sum")
+        sp.group(a, self.out, **options)
+        want = "0:2:u16,sum\n" + "".join(
+            f"{k},{sum(range(k, 40, 3)) / 4:.2f}\n" for k in reversed(range(3))
+        )
+        self.assertEqual(self.out.read_text(), want)
+        halves = []
+        for n, half in enumerate((records[:21], records[21:])):
+            halves.append(self.folder / f"half{n}")
+            piece = self.file("piece", b"".join(half))
+            sp.group_first(piece, halves[-1], sp.GroupOptions(**options), 210 * n)
+        sp.group_second(halves, self.out, sp.GroupOptions(**options))
+        self.assertEqual(self.out.read_text(), want)
+        sp.group(a, self.out, record_size=10, keys="0:2:u16", largest=1, by="2:8:f64:r")
+        self.assertEqual(self.out.read_bytes(), b"".join([records[39], records[37], records[38]]))
+        for keywords in (dict(csv=True), dict(header=True), dict(format="text"), dict(keys="1")):
+            with self.subTest(keywords), self.assertRaises(ValueError):
+                sp.group(a, self.out, **{**options, **keywords})
 
     def test_formats(self):
         sp.group(self.file("a", "x y\0x z\0"), self.out, keys=1, zero_terminated=True)
@@ -341,7 +364,7 @@ class Refused(Folder):
     def test_unknown_keywords(self):
         for wrong, near in dict(key="keys", aggs="agg", skipinvalid="skip_invalid").items():
             self.refused(TypeError, f"'{wrong}': did you mean '{near}'", **{wrong: "1"})
-        for foreign in "bkey", "seed", "ignore_case", "record_size", "unique":
+        for foreign in "bkey", "seed", "ignore_case", "unique":
             self.refused(TypeError, f"unexpected keyword argument '{foreign}'", **{foreign: "1"})
 
     def test_wrong_data(self):

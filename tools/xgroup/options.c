@@ -19,6 +19,7 @@ static const char about[] =
 static const char notes[] =
 	"KEYDEF is one column: its number, or with --header its name, and letters of\n"
 	"sort, as in 3, 3n, name or name:f; or an expression, as in 'substr(day, 1, 7)'.\n"
+	"Of binary records it is OFFSET:LENGTH[:TYPE][:r], TYPE bytes, u32, i64be, f64 ...\n"
 	"Rows come in the order of the keys; texts compare by their bytes.\n"
 	"\n"
 	"LIST has FUNCTION(COLUMN) [as NAME], with commas between them; COLUMN can be an\n"
@@ -58,6 +59,7 @@ static const char notes[] =
 	"  xgroup --csv --header -k 'month(day)' --agg 'sum(price * n)' sales.csv\n"
 	"  xgroup --csv --header -k city --where 'n > 5' --having 'count() > 9' x.csv\n"
 	"  xgroup -k region --agg 'sum(price)' sales.table\n"
+	"  xgroup --record-size=24 -k 0:4:u32 --agg 'mean(16:8:f64)' samples\n"
 	"  xgroup --csv --header -k user --largest=2 -k amount:nr payments.csv\n"
 	"  xgroup --csv --header -k city --split='by-%s.csv' people.csv\n"
 	"  xgroup --csv --header -k region --pivot=year --agg 'sum(price)' sales.csv\n";
@@ -182,6 +184,9 @@ static const struct setting settings[] = {
 	  TO(opts.format), .call = set_json, .choices = json_forms, .optional = true },
 	{ "strict", NULL, "with --json: check all of a record, not only what is read of it",
 	  TO(opts.format.strict) },
+	{ "record-size", "N",
+	  "binary records of N bytes each; columns are OFFSET:LENGTH[:TYPE], as in 8:4:u32",
+	  TO(record_bytes), .whole = record_size_option },
 	{ "field-separator", "SEP", "fields end at the byte SEP, not at runs of blanks",
 	  TO(separator), .letter = 't' },
 	{ "header", NULL, "the first record of each input has the names of the columns",
@@ -269,15 +274,30 @@ static void set_rows(struct settings *set)
 		die_argument(&err);
 }
 
+/* Sets the format of records of a fixed length. */
+static void set_format_binary(struct settings *set)
+{
+	static const char binary[] = "--record-size";
+
+	args_exclude(set->csv, "--csv", true, binary);
+	args_exclude(set->zero, "-z", true, binary);
+	args_exclude(set->separator, "-t", true, binary);
+	set->opts.format =
+		(struct sp_recfmt){ .kind = SP_REC_FIXED, .fixed_bytes = set->record_bytes };
+}
+
 /* Sets the format of records. */
 static void set_format(struct settings *set)
 {
 	struct sp_recfmt *f = &set->opts.format;
 
+	args_exclude(f->json, "--json", set->record_bytes, "--record-size");
 	if (f->json)
 		set_format_json(set);
+	else if (set->record_bytes)
+		set_format_binary(set);
 	set_rows(set);
-	if (f->json)
+	if (f->json || set->record_bytes)
 		return;
 	args_exclude(set->csv, "--csv", set->zero, "-z");
 	*f = (struct sp_recfmt){ .kind = set->csv ? SP_REC_CSV : SP_REC_LINE,

@@ -20,6 +20,7 @@ struct settings {
 	enum sp_call_rows format;
 	bool csv, zero, largest;
 	const char *separator;
+	size_t record_bytes;
 	const char **keys, **by; /* by: given behind --largest */
 	const char **percent, **cumulative;
 	const char *output;

@@ -174,8 +174,8 @@ struct sp_call_group;
 
 /*
  * Makes a call of options of xgroup(1): -k, -a, -t, -z, --largest, --pivot, --percent,
- * --cumulative, --having, --order, --format, --limit, --where, --csv, --json, --strict, --header,
- * --null, --skip-invalid, and -S, -T, --parallel, --decompress and
+ * --cumulative, --having, --order, --format, --limit, --where, --csv, --json, --strict,
+ * --record-size, --header, --null, --skip-invalid, and -S, -T, --parallel, --decompress and
  * --compress-output=FORMAT[:LEVEL].  --split is not among them, since a call writes one file.  Free
  * it with sp_call_group_free().
  * args: nargs arguments, copied.
@@ -196,7 +196,7 @@ enum sp_call_rows { SP_CALL_ROWS_AS_READ, SP_CALL_ROWS_TEXT, SP_CALL_ROWS_CSV, S
 /*
  * Sets json and header of the options of sp_group_run() (spindle/group.h) from the format of the
  * rows, once all options are known.
- * opts: format.json, format.strict, header, largest and split are set as they were given.
+ * opts: format (kind, json, strict), header, largest and split are set as they were given.
  * csv: the records are CSV.
  * Returns 0, or -EINVAL with the reason if these records cannot have such rows.
  */

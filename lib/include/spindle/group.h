@@ -23,7 +23,9 @@ struct sp_group_opts {
 	struct sp_run_opts run;
 	/*
 	 * Lines, CSV, or JSON lines: then columns are paths, keys have the order of xsort(1), and
-	 * `header` begins a result that is CSV instead of JSON.
+	 * `header` begins a result that is CSV instead of JSON.  Or records of a fixed length: then
+	 * columns are fields, OFFSET:LENGTH[:TYPE] as in sp_bkey_parse(), rows are CSV or JSON, and
+	 * `header` begins CSV with the names of the columns.
 	 */
 	struct sp_recfmt format;
 	int separator; /* lines: byte between fields, also format.separator; -1: runs of blanks */
@@ -164,7 +166,7 @@ struct sp_group_io {
  *       the part to quote in err->where; or options exclude each other
  *   SP_EFORMAT: an input is not in the stated format, headers differ, or a value is not a number or
  *       a date
- *   SP_EUNSUP: records have a fixed length, this build lacks the compressed format of an input,
+ *   SP_EUNSUP: this build lacks the compressed format of an input,
  *       a file of `split` is an input or was written for another group, or the volume is simulated
  *       and there is a source
  *   SP_EBUDGET, SP_ESYNTAX, -EPERM: see sp_sort_plan() of spindle/sort.h
