@@ -271,6 +271,9 @@ static int lay_out(struct sp__group_parser *p, bool first_positions)
 	s->state_bytes = 0;
 	(void)place(s, true, sizeof(struct sp__grouped));
 	s->nlists = s->largest > 0;
+	s->firsts = place(s, s->largest && s->largest <= SP__GROUP_FIRSTS,
+			  sizeof(struct sp__group_firsts) +
+				  s->largest * sizeof(((struct sp__group_firsts *)0)->codes[0]));
 	s->position = place(s, first_positions, sizeof(uint64_t));
 	for (uint32_t i = 0; i < s->narguments; i++) {
 		struct sp__group_argument *a = &s->arguments[i];

@@ -123,6 +123,7 @@ struct sp__group_spec {
 	uint32_t state_bytes;	/* of a group, a multiple of 16 */
 	uint32_t key_texts;	/* offset of the texts of keys with an order; 0: none */
 	uint32_t position;	/* offset of the first position of a group, and 1; 0: not there */
+	uint32_t firsts;	/* offset of struct sp__group_firsts; 0: not there */
 };
 
 /* True if a group keeps the text of key i: its bytes in the order of the key are another text. */

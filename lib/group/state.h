@@ -40,6 +40,16 @@ struct sp__group_text {
 #define SP__GROUP_TEXT_STEP                                                                        \
 	((uint32_t)((sizeof(struct sp__group_text) + SP__ARENA_UNIT - 1) & ~(SP__ARENA_UNIT - 1)))
 
+/*
+ * Of the first `largest` records of a group that one table has seen: the beginnings of the codes by
+ * which they are ordered, ascending.
+ */
+struct sp__group_firsts {
+	uint32_t n;
+	unsigned __int128 codes[];
+};
+#define SP__GROUP_FIRSTS 16u /* of more records per group none are kept */
+
 /* Instead of the decimal places: the smallest or largest value is not a number but a text. */
 #define SP__PLACES_OF_TEXT 255u
 

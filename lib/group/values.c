@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of lists to groups of the table, or to partial records (values.h). */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "group/values.h"
 
 #define DIRECT (64 * SP__GROUP_TRIED) /* values that do not, before the table is tried again */
@@ -97,13 +99,42 @@ int sp__values_add(struct sp__group_worker *w, const struct sp__group_argument *
 	return add(w, key_bytes, a->rows, place, sizeof(place), &v->text);
 }
 
-int sp__values_add_record(struct sp__group_worker *w, size_t key_bytes,
+/* Returns the beginning of a code as a number: of two, the smaller one is never behind. */
+static unsigned __int128 beginning_of(const struct sp__bytes *code)
+{
+	unsigned char bytes[sizeof(unsigned __int128)] = { 0 };
+	uint64_t high, low;
+
+	memcpy(bytes, code->data, sp__min(code->bytes, sizeof(bytes)));
+	memcpy(&high, bytes, sizeof(high));
+	memcpy(&low, bytes + sizeof(high), sizeof(low));
+	return (unsigned __int128)be64toh(high) << 64 | be64toh(low);
+}
+
+/* True if so many records of the group are certainly before this one; if not, it is noted. */
+static bool is_behind(struct sp__group_firsts *f, uint32_t largest, unsigned __int128 code)
+{
+	uint32_t i;
+
+	if (f->n == largest && code >= f->codes[f->n - 1])
+		return code > f->codes[f->n - 1];
+	for (i = f->n < largest ? f->n++ : f->n - 1; i && f->codes[i - 1] > code; i--)
+		f->codes[i] = f->codes[i - 1];
+	f->codes[i] = code;
+	return false;
+}
+
+int sp__values_add_record(struct sp__group_worker *w, uint32_t at, size_t key_bytes,
 			  const struct sp__slice *record, uint64_t position)
 {
+	const struct sp__group_spec *s = w->in->spec;
 	char place[SP__CODE_POSITION];
 
 	sp__code_position(place, position);
 	if (sp__bytes_append(&w->by, place, sizeof(place), NULL))
 		return -ENOMEM;
+	if (s->firsts && is_behind(sp__group_part(&w->table.arena, at, s->firsts),
+				   (uint32_t)s->largest, beginning_of(&w->by)))
+		return 0;
 	return add(w, key_bytes, 0, w->by.data, w->by.bytes, record);
 }

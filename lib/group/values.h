@@ -20,6 +20,9 @@ SP_MUST_CHECK int sp__values_open(struct sp__group_worker *w);
 SP_MUST_CHECK int sp__values_add(struct sp__group_worker *w, const struct sp__group_argument *a,
 				 const struct sp__group_value *v, size_t key_bytes,
 				 uint64_t position);
-/* Adds the record to those of its group: behind its keys, w->by, and its position. */
-SP_MUST_CHECK int sp__values_add_record(struct sp__group_worker *w, size_t key_bytes,
+/*
+ * Adds the record to those of its group, `at`: behind its keys, w->by, and its position.  If the
+ * table has seen enough records of the group that precede it, it is left out.
+ */
+SP_MUST_CHECK int sp__values_add_record(struct sp__group_worker *w, uint32_t at, size_t key_bytes,
 					const struct sp__slice *record, uint64_t position);

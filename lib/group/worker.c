@@ -280,7 +280,7 @@ static int add_record(struct sp__group_worker *w, const struct sp__slice *record
 	if (s->key_texts)
 		sp__group_add_keys(s, &w->table.arena, at, w->columns, position);
 	if (s->largest)
-		rc = sp__values_add_record(w, key_bytes, record, position);
+		rc = sp__values_add_record(w, at, key_bytes, record, position);
 	for (uint32_t i = 0; !rc && s->nlists && i < s->narguments; i++)
 		if (w->values[i].text.p)
 			rc = sp__values_add(w, &s->arguments[i], &w->values[i], key_bytes,

@@ -23,6 +23,22 @@ setup() { begin_test tmp; }
 	[ -z "$(ls tmp)" ]
 }
 
+@test "records that cannot be among the first ones are left out early: ties, and long equal beginnings" {
+	local n threads
+
+	awk 'BEGIN { srand(7); for (i = 0; i < 30000; i++)
+		printf "%d,%s%d,%d\n", rand() * 40, rand() < .5 ? "a-long-text-that-many-have-" : "", rand() * 9, rand() * 1e6 }' >in
+	for n in 1 2 16 17 40; do
+		sort -s -t, -k1,1 -k2,2r in | awk -F, -v n="$n" '$1 != key { key = $1; seen = 0 } seen++ < n' >want
+		for threads in $(few 1 2 5); do
+			"$xgroup" -t, -k 1 --largest="$n" -k 2:r -S 1M --parallel="$threads" in | cmp - want
+		done
+		"$xgroup" -t, -k 1 --largest="$n" -k 2:r <in | cmp - want
+	done
+	"$xgroup" -t, -k 1 --largest=2 -k 3:nr --parallel=1 --stats=r.json in >/dev/null
+	[ "$(value partials)" -lt 3000 ]
+}
+
 @test "records of CSV keep their quotes and lines, and the header is that of the input" {
 	printf 'name,"a b"\r\nx,"1\n2"\r\n"y",2\r\nx,9' >in.csv
 	"$xgroup" --csv --header -k name --largest=1 -k 2:r in.csv >out
