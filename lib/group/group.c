@@ -78,7 +78,7 @@ static int put_rest(struct sp__group_job *j)
 		while (w->in && rc >= 0 && (rc = sp__group_worker_rest(w, &records)) == SP_READY)
 			rc = records.bytes ? sp__sort_put_all(j->partials.sort, &records) : 0;
 		if (w->in)
-			sp__group_table_close(&w->table);
+			sp__group_worker_release(w);
 	}
 	if (rc == -ENOMEM)
 		return sp__group_job_no_memory(j);

@@ -278,6 +278,8 @@ static int take_group(struct sp__group_results *r, const char *at, const char *s
 	if (rc)
 		return sp__err(r->err, rc, "group", NULL, -1);
 	begin_ranks(r);
+	/* A huge text is now in the arena. */
+	sp__bytes_empty(&r->text, NULL);
 	return 0;
 }
 

@@ -347,7 +347,8 @@ int sp__group_row_write(struct sp__group_results *r)
 	bool chosen = true;
 	int rc;
 
-	r->row.bytes = r->values.bytes = 0;
+	sp__bytes_empty(&r->row, NULL);
+	r->values.bytes = 0;
 	rc = sp__group_row_key(r);
 	if (!rc)
 		rc = sp__group_row_values(r);

@@ -13,29 +13,39 @@ static int no_memory(struct sp__group_results *r)
 	return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
 }
 
+static int write_batch(struct sp__group_results *r, const struct sp_batch *batch)
+{
+	r->bytes += batch->bytes;
+	return r->split ? sp__group_split_put(r->split, batch) : sp__result_put(r->write, batch);
+}
+
 int sp__group_results_flush(struct sp__group_results *r)
 {
 	const struct sp_batch batch = { r->out.data, r->out.bytes };
-	int rc = 0;
 
-	if (batch.bytes)
-		rc = r->split ? sp__group_split_put(r->split, &batch)
-			      : sp__result_put(r->write, &batch);
-	r->bytes += r->out.bytes;
 	r->out.bytes = 0;
-	return rc;
+	return batch.bytes ? write_batch(r, &batch) : 0;
 }
 
 /* Writes a line, or a record of a fixed length; a limit does not count it. */
 static int put_line(struct sp__group_results *r, const char *p, size_t n)
 {
 	const char eol = r->in->format.kind == SP_REC_LINE ? r->in->format.eol : '\n';
+	const struct sp_batch line = { p, n };
+	int rc = 0;
 
-	if (sp__bytes_append(&r->out, p, n, NULL))
-		return no_memory(r);
-	if (!(r->spec->record_bytes && r->spec->largest) &&
+	if (n >= OUT_BYTES) {
+		rc = sp__group_results_flush(r);
+		if (!rc)
+			rc = write_batch(r, &line);
+	} else if (sp__bytes_append(&r->out, p, n, NULL)) {
+		rc = no_memory(r);
+	}
+	if (!rc && !(r->spec->record_bytes && r->spec->largest) &&
 	    sp__bytes_append(&r->out, &eol, 1, NULL))
-		return no_memory(r);
+		rc = no_memory(r);
+	if (rc)
+		return rc;
 	return r->out.bytes >= OUT_BYTES ? sp__group_results_flush(r) : 0;
 }
 

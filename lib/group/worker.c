@@ -10,6 +10,7 @@
 #include "base/minmax.h"
 #include "group/ahead.h"
 #include "group/binary.h"
+#include "group/key.h"
 #include "group/values.h"
 
 #define TEXT_BYTES ((size_t)128 << 10) /* records whose fields are found at once */
@@ -49,9 +50,21 @@ int sp__group_worker_open(struct sp__group_worker *w, const struct sp__group_inp
 	return sp__group_table_open(&w->table, s, table_bytes);
 }
 
-void sp__group_worker_close(struct sp__group_worker *w)
+void sp__group_worker_release(struct sp__group_worker *w)
 {
 	sp__group_table_close(&w->table);
+	sp__bytes_release(&w->unquoted, NULL);
+	sp__bytes_release(&w->key, NULL);
+	sp__bytes_release(&w->next_key, NULL);
+	sp__bytes_release(&w->by, NULL);
+	sp__bytes_release(&w->out, NULL);
+	sp__bytes_release(&w->direct, NULL);
+	sp__keybuf_release(&w->encoded);
+}
+
+void sp__group_worker_close(struct sp__group_worker *w)
+{
+	sp__group_worker_release(w);
 	for (uint32_t i = 0; w->scratch && i <= w->in->spec->nderived; i++)
 		sp__expr_scratch_free(w->scratch[i]);
 	free(w->scratch);
@@ -62,76 +75,6 @@ void sp__group_worker_close(struct sp__group_worker *w)
 	free(w->second);
 	free(w->found);
 	free(w->fields.at);
-	sp__bytes_release(&w->unquoted, NULL);
-	sp__bytes_release(&w->key, NULL);
-	sp__bytes_release(&w->next_key, NULL);
-	sp__bytes_release(&w->by, NULL);
-	sp__bytes_release(&w->out, NULL);
-	sp__bytes_release(&w->direct, NULL);
-	sp__keybuf_release(&w->encoded);
-}
-
-/* Keys. */
-
-static int put_ordered(struct sp__group_worker *w, struct sp__bytes *to,
-		       const struct sp_keyset *order, const struct sp__slice *text)
-{
-	const struct sp__keyset *ks = sp__ks(order);
-	struct sp__slice part = *text;
-	int rc;
-
-	if (ks->form == SP__KEY_INPLACE) {
-		if (!ks->whole)
-			sp__key_slice(order, text->p, text->n, &part.p, &part.n);
-		if (ks->descending) {
-			w->out.bytes = 0;
-			rc = sp__code_put_part(&w->out, part.p, part.n);
-			return rc ? rc : sp__code_put_descending(to, &w->out);
-		}
-	} else {
-		w->encoded.uncut = true;
-		rc = sp__key_encode(order, text->p, text->n, &w->encoded);
-		if (rc)
-			return -ENOMEM;
-		part = (struct sp__slice){ (const char *)w->encoded.data, w->encoded.bytes };
-	}
-	return sp__code_put_part(to, part.p, part.n);
-}
-
-/* Appends a calculated number; no value is before all. */
-static int put_value(struct sp__group_worker *w, struct sp__bytes *to,
-		     const struct sp__group_key *key, const struct sp__slice *text)
-{
-	unsigned char code[SP__AMOUNT_CODE];
-	struct sp__amount x;
-	size_t n = 0;
-	int rc;
-
-	if (text->n && sp__amount_parse(text->p, text->n, &x))
-		n = sp__amount_encode(&x, code);
-	if (!key->reverse)
-		return sp__code_put_part(to, (char *)code, n);
-	w->out.bytes = 0;
-	rc = sp__code_put_part(&w->out, (char *)code, n);
-	return rc ? rc : sp__code_put_descending(to, &w->out);
-}
-
-/* Makes the bytes of keys. */
-static int make_key(struct sp__group_worker *w, struct sp__bytes *to,
-		    const struct sp__group_key *keys, uint32_t n)
-{
-	int rc = 0;
-
-	to->bytes = 0;
-	for (uint32_t i = 0; !rc && i < n; i++) {
-		const struct sp__slice *text =
-			keys[i].binary ? &w->record : &w->columns[keys[i].column];
-
-		rc = keys[i].by_value ? put_value(w, to, &keys[i], text)
-		     : keys[i].order  ? put_ordered(w, to, keys[i].order, text)
-				      : sp__code_put_part(to, text->p, text->n);
-	}
-	return rc;
 }
 
 /* Values. */
@@ -260,9 +203,9 @@ static int add_record(struct sp__group_worker *w, const struct sp__slice *record
 		w->skipped++;
 		return 0;
 	}
-	rc = rc ? rc : make_key(w, &w->key, s->keys, s->nkeys);
+	rc = rc ? rc : sp__group_make_key(w, &w->key, s->keys, s->nkeys);
 	if (!rc && s->largest)
-		rc = make_key(w, &w->by, s->by, s->nby);
+		rc = sp__group_make_key(w, &w->by, s->by, s->nby);
 	if (rc)
 		return rc;
 	space = space_for(w, record->n);
@@ -549,12 +492,13 @@ static void give_direct(struct sp__group_worker *w, struct sp_batch *partial)
 	w->given = true;
 }
 
-/* Removes them if they were given. */
-static void end_direct(struct sp__group_worker *w)
+/* Removes partial records that were given; memory of huge ones is freed. */
+static void end_given(struct sp__group_worker *w)
 {
 	if (w->given)
-		w->direct.bytes = 0;
+		sp__bytes_empty(&w->direct, NULL);
 	w->given = false;
+	sp__bytes_empty(&w->out, NULL);
 }
 
 int sp__group_worker_take(struct sp__group_worker *w, struct sp_batch *from, uint64_t position,
@@ -564,7 +508,7 @@ int sp__group_worker_take(struct sp__group_worker *w, struct sp_batch *from, uin
 	int rc = 0;
 
 	*partial = (struct sp_batch){ NULL, 0 };
-	end_direct(w);
+	end_given(w);
 	while (!rc && from->bytes && !w->full && !is_direct_full(w)) {
 		const uint64_t at = position + (uint64_t)(from->data - begin);
 
@@ -586,7 +530,7 @@ int sp__group_worker_rest(struct sp__group_worker *w, struct sp_batch *partial)
 {
 	int rc;
 
-	end_direct(w);
+	end_given(w);
 	if (w->direct.bytes) {
 		give_direct(w, partial);
 		return SP_READY;

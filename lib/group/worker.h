@@ -91,6 +91,8 @@ static inline bool sp__group_worker_pays(const struct sp__group_worker *w, uint6
 #define SP__GROUP_WORKER_REST ((size_t)1 << 20)
 SP_MUST_CHECK int sp__group_worker_open(struct sp__group_worker *w,
 					const struct sp__group_input *in, size_t table_bytes);
+/* Frees what grows with the records, when there are no more. */
+void sp__group_worker_release(struct sp__group_worker *w);
 void sp__group_worker_close(struct sp__group_worker *w);
 
 /*

@@ -274,6 +274,28 @@ setup()
 	gzip -t o.gz
 }
 
+@test "copies of long records are freed when they are not needed" {
+	local threads
+
+	[ -z "${SP_TEST_VARIANT:-}" ] || skip 'a sanitizer needs memory of its own'
+	awk 'BEGIN { t = "x"; while (length(t) < 6e6) t = t t
+		print "k,v,t"; for (i = 0; i < 16; i++) print i % 3 "," i "," t }' >long.csv
+	# peak LIMIT ARGUMENT...
+	peak()
+	{
+		"$xgroup" --csv --header -S 40M --parallel="$threads" --stats=r.json -o out "${@:2}" long.csv
+		[ "$(value peak_bytes)" -le "$1" ]
+	}
+	for threads in $(few 1 3 8); do
+		peak 62000000 -k k --largest=1 -k v:nr
+		[ "$(cut -c1-5 out)" = $'k,v,t\n0,15,\n1,13,\n2,14,' ]
+		peak 62000000 -k t -a 'sum(v)'
+		[ "$(tail -c 5 out)" = ,120 ]
+		peak 76000000 -k k -a 'max(t)'
+		[ "$(wc -c <out)" -eq $((3 * 8388611 + 9)) ]
+	done
+}
+
 @test "more groups than memory: sorted runs, and the numbers of uniq -c" {
 	# 200,000 keys, each one to three times
 	{ seq 200000; seq 2 2 200000; seq 3 3 200000; } | sort -R --random-source=/dev/zero >many
