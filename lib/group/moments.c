@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums of squares and products (moments.h). */
 #include <math.h>
+#include <string.h>
 #include "group/moments.h"
 
 #define UNIT SP__UNITS
@@ -57,15 +58,26 @@ static void add_product(struct sp__exactsum *s, double a, double b)
 		sp__exactsum_add(s, fma(a, b, -high));
 }
 
+/* Squares of numbers from here on are added scaled. */
+#define LARGE 0x1p300
+#define SCALE_LIMBS 22 /* of the number: a division by 2^704 */
+#define SCALE (32 * SCALE_LIMBS)
+
 void sp__reals_add(struct sp__exactsum *reals, double x)
 {
+	const double scaled = ldexp(x, -SCALE);
+
 	sp__exactsum_add(&reals[SP__REAL_X], x);
-	add_product(&reals[SP__REAL_XX], x, x);
+	if (fabs(x) >= LARGE)
+		add_product(&reals[SP__REAL_LARGE], scaled, scaled);
+	else
+		add_product(&reals[SP__REAL_XX], x, x);
 }
 
 void sp__reals_add_pair(struct sp__exactsum *reals, double x, double y)
 {
-	sp__reals_add(reals, x);
+	sp__exactsum_add(&reals[SP__REAL_X], x);
+	add_product(&reals[SP__REAL_XX], x, x);
 	sp__exactsum_add(&reals[SP__REAL_Y], y);
 	add_product(&reals[SP__REAL_YY], y, y);
 	add_product(&reals[SP__REAL_XY], x, y);
@@ -103,21 +115,24 @@ static void add_limb(struct sp__exactsum *s, uint64_t v, int exponent, double si
 	sp__exactsum_add(s, sign * ldexp((double)(uint32_t)(v >> 32), exponent + 32));
 }
 
-/* Returns a sum in units, of exact numbers and of reals, which may be NULL. */
-static struct parts first_moment(sp__int128 units, const struct sp__exactsum *reals)
+/*
+ * Returns a sum in units, of exact numbers, which are scaled by 2^exponent, and of reals, which may
+ * be NULL.
+ */
+static struct parts first_moment(sp__int128 units, int exponent, const struct sp__exactsum *reals)
 {
 	const wide128 m = units < 0 ? -(wide128)units : (wide128)units;
 	struct sp__exactsum s = { 0 };
 
-	add_limb(&s, (uint64_t)m, 0, units < 0 ? -1 : 1);
-	add_limb(&s, (uint64_t)(m >> 64), 64, units < 0 ? -1 : 1);
+	add_limb(&s, (uint64_t)m, exponent, units < 0 ? -1 : 1);
+	add_limb(&s, (uint64_t)(m >> 64), exponent + 64, units < 0 ? -1 : 1);
 	if (reals)
 		add_scaled(&s, reals, UNIT);
 	return divide_up(s);
 }
 
 /* The same for a sum of products, in squares of units. */
-static struct parts second_moment(struct sp__wide w, const struct sp__exactsum *reals)
+static struct parts second_moment(struct sp__wide w, int exponent, const struct sp__exactsum *reals)
 {
 	const bool minus = w.limbs[3] >> 63;
 	struct sp__exactsum s = { 0 };
@@ -125,7 +140,7 @@ static struct parts second_moment(struct sp__wide w, const struct sp__exactsum *
 	if (minus)
 		negate(&w);
 	for (int i = 0; i < 4; i++)
-		add_limb(&s, w.limbs[i], 64 * i, minus ? -1 : 1);
+		add_limb(&s, w.limbs[i], exponent + 64 * i, minus ? -1 : 1);
 	if (reals)
 		add_scaled(&s, reals, (double)UNIT * UNIT);
 	return divide_up(s);
@@ -203,21 +218,51 @@ static double exact_deviation(uint64_t n, struct sp__wide ab, sp__int128 a, sp__
 	return wide_f64(d) / (double)n / ((double)UNIT * UNIT);
 }
 
+/* Divides by 2^(32 limbs); what is below the last limb is lost. */
+static struct sp__exactsum scaled_down(const struct sp__exactsum *sum, unsigned limbs)
+{
+	struct sp__exactsum s = *sum;
+
+	memmove(s.limbs, s.limbs + limbs, sizeof(*s.limbs) * (SP__EXACTSUM_LIMBS - limbs));
+	memset(s.limbs + SP__EXACTSUM_LIMBS - limbs, 0, sizeof(*s.limbs) * limbs);
+	return s;
+}
+
+/* True if there are numbers whose squares were added scaled. */
+static bool has_large(const struct sp__group_moments *m, const struct sp__exactsum *reals)
+{
+	return reals && !m->pairs && sp__exactsum_divide(&reals[SP__REAL_LARGE], 1) > 0;
+}
+
+/* The same of numbers alone, of which some are large. */
+static struct sp__deviations large_deviations(const struct sp__group_moments *m,
+					      const struct sp__exactsum *reals)
+{
+	const struct sp__exactsum sum = scaled_down(&reals[SP__REAL_X], SCALE_LIMBS);
+	struct sp__exactsum squares = scaled_down(&reals[SP__REAL_XX], 2 * SCALE_LIMBS);
+	struct parts x, xx;
+
+	sp__exactsum_merge(&squares, &reals[SP__REAL_LARGE]);
+	x = first_moment(m->x, -SCALE, &sum);
+	xx = second_moment(m->xx, -2 * SCALE, &squares);
+	return (struct sp__deviations){ .xx = deviation(m->n, &xx, &x, &x), .exponent = 2 * SCALE };
+}
+
 /* The same by sums of f64, for any numbers. */
 static struct sp__deviations real_deviations(const struct sp__group_moments *m,
 					     const struct sp__exactsum *reals)
 {
 #define REAL(i) (reals ? &reals[i] : NULL)
-	const struct parts x = first_moment(m->x, REAL(SP__REAL_X)),
-			   xx = second_moment(m->xx, REAL(SP__REAL_XX));
+	const struct parts x = first_moment(m->x, 0, REAL(SP__REAL_X)),
+			   xx = second_moment(m->xx, 0, REAL(SP__REAL_XX));
 	struct sp__deviations d = { .xx = deviation(m->n, &xx, &x, &x) };
 	struct parts y, yy, xy;
 
 	if (!m->pairs)
 		return d;
-	y = first_moment(m->y, REAL(SP__REAL_Y));
-	yy = second_moment(m->yy, REAL(SP__REAL_YY));
-	xy = second_moment(m->xy, REAL(SP__REAL_XY));
+	y = first_moment(m->y, 0, REAL(SP__REAL_Y));
+	yy = second_moment(m->yy, 0, REAL(SP__REAL_YY));
+	xy = second_moment(m->xy, 0, REAL(SP__REAL_XY));
 	d.yy = deviation(m->n, &yy, &y, &y);
 	d.xy = deviation(m->n, &xy, &x, &y);
 	return d;
@@ -234,6 +279,6 @@ struct sp__deviations sp__moments_deviations(const struct sp__group_moments *m,
 		d.xy = exact_deviation(m->n, m->xy, m->x, m->y);
 	}
 	if (reals || isnan(d.xx) || isnan(d.yy) || isnan(d.xy))
-		return real_deviations(m, reals);
+		return has_large(m, reals) ? large_deviations(m, reals) : real_deviations(m, reals);
 	return d;
 }

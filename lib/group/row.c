@@ -100,14 +100,15 @@ static int put_moments(struct sp__group_results *r, uint32_t field, enum sp__gro
 {
 	/* Without pairs the members behind `pairs` are not there. */
 	const struct sp__deviations d = sp__moments_deviations(m, reals_of(r, m->reals));
-	double r2;
+	double var, r2;
 
 	if (f == SP__GROUP_VAR || f == SP__GROUP_STDDEV) {
 		if (m->n < 2)
 			return put_null(r, field);
+		var = d.xx / (double)(m->n - 1);
 		return put_real(r, field,
-				f == SP__GROUP_VAR ? d.xx / (double)(m->n - 1)
-						   : sqrt(d.xx / (double)(m->n - 1)));
+				f == SP__GROUP_VAR ? ldexp(var, d.exponent)
+						   : ldexp(sqrt(var), d.exponent / 2));
 	}
 	/* NOLINTNEXTLINE(clang-diagnostic-float-equal): without deviations there is no line */
 	if (m->n < 2 || d.xx == 0 || (f != SP__GROUP_SLOPE && d.yy == 0))

@@ -18,7 +18,8 @@
 
 static unsigned reals_of(const struct sp__group_argument *g)
 {
-	return (g->sum != 0) + (g->moments ? g->second == UINT32_MAX ? 2 : SP__REALS : 0);
+	return (g->sum != 0) +
+	       (g->moments ? g->second == UINT32_MAX ? SP__REALS_ALONE : SP__REALS : 0);
 }
 
 size_t sp__group_reals_bytes(const struct sp__group_spec *s)
@@ -91,7 +92,7 @@ static void add_moments(struct sp__group_arena *a, struct sp__group_moments *m,
 	m->n++;
 	if (!y) {
 		if (x->is_real) {
-			sp__reals_add(reals(a, &m->reals, 2), x->real);
+			sp__reals_add(reals(a, &m->reals, SP__REALS_ALONE), x->real);
 			return;
 		}
 	} else if (x->is_real || y->is_real) {
@@ -326,7 +327,7 @@ static char *put_moments(const struct sp__group_arena *a, const struct sp__group
 		to = put_wide(&m->yy, to);
 		to = put_wide(&m->xy, to);
 	}
-	return put_all_reals(a, m->reals, pairs ? SP__REALS : 2, to);
+	return put_all_reals(a, m->reals, pairs ? SP__REALS : SP__REALS_ALONE, to);
 }
 
 static char *put_argument(const struct sp__group_arena *a, struct sp__grouped *g,
@@ -480,7 +481,7 @@ static int take_moments(struct merging *m, uint32_t offset, bool pairs)
 		take_wide(m, &to->xy);
 	}
 	return take_all_reals(m, offset + (uint32_t)offsetof(struct sp__group_moments, reals),
-			      pairs ? SP__REALS : 2);
+			      pairs ? SP__REALS : SP__REALS_ALONE);
 }
 
 static int take_argument(struct merging *m, const struct sp__group_argument *arg)

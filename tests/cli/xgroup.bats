@@ -23,6 +23,17 @@ setup()
 	[ "$("$xgroup" -k 1 -a 'sum(1)' --cumulative in | tail -n 1)" = '9007199254740993 9007199254740993 9007199254740994' ]
 }
 
+@test "deviations of numbers whose squares are too large for f64" {
+	for memory in 1M 1G; do
+		printf '%s\n' 1e200 2e200 4e200 7 >in
+		[ "$("$xgroup" -S $memory -a 'var(1), stddev(1)' in)" = 'inf 1.707825127659933e+200' ]
+		printf '%s\n' 1e308 1.5e308 1e308 -1.7e308 >in
+		[ "$("$xgroup" -S $memory -a 'stddev(1)' in)" = 1.4525839046333951e+308 ]
+		printf '%s\n' 1e120 1e120 -1e120 0.5 1e-12 >in
+		[ "$("$xgroup" -S $memory -a 'var(1)' in)" = 6.999999999999999e+239 ]
+	done
+}
+
 @test "all aggregates of a file that one can check by eye" {
 	run -0 "$xgroup" --csv --header -k region --agg 'count(), count(price), sum(price), mean(price) as m, min(price),
 		max(name), median(price), p25(price), var(price), stddev(price)' s.csv
