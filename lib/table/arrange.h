@@ -17,3 +17,10 @@
 SP_MUST_CHECK int sp__table_arrange(struct sp__tablefile *f, const struct sp__cost_asked *asked,
 				    struct sp__schema *schema, const struct sp_run_opts *run,
 				    const struct sp_table_load_opts *o, struct sp_errinfo *err);
+/*
+ * convert.c: gives columns of the schema of a table other types.  types: a list as in struct
+ * sp_table_load_opts; path: the table, for messages.  Returns 0; SP_ESYNTAX if the list is wrong, a
+ * column unknown, or a type not possible in this form of records; or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__table_set_types(struct sp__schema *s, const char *types, const char *path,
+				      struct sp_errinfo *err);

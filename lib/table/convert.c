@@ -12,9 +12,8 @@
 #include "table/change/copy.h"
 #include "table/state.h"
 
-/* Changes the types of columns to those that the caller wants. */
-static int set_types(struct sp__schema *s, const char *types, const char *path,
-		     struct sp_errinfo *err)
+int sp__table_set_types(struct sp__schema *s, const char *types, const char *path,
+			struct sp_errinfo *err)
 {
 	struct sp__schema wanted = { 0 };
 	int rc = sp__schema_list_parse(&wanted, types, err);
@@ -66,14 +65,14 @@ static int create(struct sp__tablefile *to, struct sp__tablefile *from, const ch
 					.text_bytes = means,
 					.cell_bytes = o->cell_bytes,
 					.page_records = o->page_records };
-	int rc = sp__copy_schema(from, &schema);
+	int rc = sp__copy_schema(from, &schema, true);
 
 	if (!rc && !means)
 		rc = -ENOMEM;
 	if (rc)
 		(void)sp__err(err, rc, "convert", from->path, -1);
 	else if (o->types)
-		rc = set_types(&schema, o->types, from->path, err);
+		rc = sp__table_set_types(&schema, o->types, from->path, err);
 	if (!rc && o->layout == SP_TABLE_AUTO)
 		rc = sp__table_mean_texts(from, means, err);
 	if (!rc)
@@ -87,7 +86,7 @@ static int create(struct sp__tablefile *to, struct sp__tablefile *from, const ch
 static int copy(struct sp__tablefile *from, struct sp__tablefile *to, struct sp_table_stats *stats,
 		const char *types, struct sp_errinfo *err)
 {
-	int rc = sp__copy_records(from, to, stats, err);
+	int rc = sp__copy_records(from, to, NULL, stats, err);
 
 	if (!rc)
 		rc = sp__tablefile_commit(to, err);

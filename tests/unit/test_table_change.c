@@ -170,12 +170,12 @@ static int convert(struct model *m, struct sp_errinfo *err)
 	struct sp__tablefile f, to = { 0 };
 	int rc = sp__tablefile_open(&f, path, &run, false, err);
 
-	if (rc || sp__copy_schema(&f, &s))
+	if (rc || sp__copy_schema(&f, &s, true))
 		abort();
 	model_layout(m, &s, &l);
 	rc = sp__tablefile_create(&to, "change-converted.tmp", &run, &s, &l, NULL, NULL, err);
 	if (!rc)
-		rc = sp__copy_records(&f, &to, &stats, err);
+		rc = sp__copy_records(&f, &to, NULL, &stats, err);
 	if (!rc)
 		rc = sp__tablefile_commit(&to, err);
 	if (!rc)

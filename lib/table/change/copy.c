@@ -3,7 +3,7 @@
  * Reads windows of all columns ahead, and gives their records to a writer.
  *
  * Values that lie one behind the other are written from where they were read; others are gathered,
- * some records at a time.
+ * some records at a time.  If all values are constants, no cell is read.
  *
  * Memory: half for reading, a third for writing; at most GATHER_BYTES for gathered values.
  */
@@ -18,6 +18,7 @@
 #include "run/charge.h"
 #include "run/memory.h"
 #include "table/change/copy.h"
+#include "table/change/update.h"
 #include "table/file/directory.h"
 #include "table/read/ring.h"
 #include "table/write/writer.h"
@@ -179,6 +180,7 @@ static int sp__retype(struct sp__retype *r)
 struct copy {
 	struct sp__window_ring ring;
 	struct sp__tablefile *from, *to;
+	const struct sp__copy_sources *sources;
 	struct sp__tablewriter writer;
 	struct sp_table_stats *stats;
 	uint32_t max;		    /* records that are gathered */
@@ -194,16 +196,22 @@ static char kind_of(const struct sp__tablefile *f, uint32_t column)
 	return f->schema.columns[column].type.kind;
 }
 
-/* Copies the words, or makes the column one of more words if there are as many as possible. */
-static int copy_words(const struct sp__column *from, struct sp__column *to)
+/* Returns the column of the old table whose values a column gets, or SP__COPY_CONSTANT. */
+static uint32_t source_of(const struct copy *c, uint32_t column)
+{
+	return c->sources->columns ? c->sources->columns[column] : column;
+}
+
+/* Copies the words; grow: makes a column with as many as possible one of more words. */
+static int copy_words(const struct sp__column *from, struct sp__column *to, bool grow)
 {
 	const uint32_t n = from->words.n;
 	uint32_t code;
 	int rc = 0;
 
-	if (to->type.bytes == 1 && n == SP__DICT8_WORDS)
+	if (grow && to->type.bytes == 1 && n == SP__DICT8_WORDS)
 		to->type.bytes = 2;
-	else if (to->type.bytes == 2 && n == SP__DICT16_WORDS)
+	else if (grow && to->type.bytes == 2 && n == SP__DICT16_WORDS)
 		to->type = (struct sp__value_type){ .kind = 't', .bytes = 4 };
 	for (uint32_t i = 1; !rc && to->type.kind == 'w' && i <= n; i++) {
 		struct sp__slice word = sp__dictionary_word(&from->words, i);
@@ -213,7 +221,7 @@ static int copy_words(const struct sp__column *from, struct sp__column *to)
 	return rc;
 }
 
-int sp__copy_schema(const struct sp__tablefile *from, struct sp__schema *to)
+int sp__copy_schema(const struct sp__tablefile *from, struct sp__schema *to, bool grow)
 {
 	const struct sp__schema *s = &from->schema;
 	int rc = 0;
@@ -231,7 +239,7 @@ int sp__copy_schema(const struct sp__tablefile *from, struct sp__schema *to)
 		made->bounds = c->bounds;
 		made->json = c->json;
 		if (c->type.kind == 'w')
-			rc = copy_words(c, made);
+			rc = copy_words(c, made, grow);
 		if (!rc && c->arrow && !(made->arrow = strdup(c->arrow)))
 			rc = -ENOMEM;
 	}
@@ -248,10 +256,10 @@ static int work(void *copy, struct sp__window_slot *s)
 	return 0;
 }
 
-/* Chooses records of rows from *at on that are not deleted; moves *at.  Returns their number. */
+/* Chooses records of rows from *at on, not deleted ones; moves *at.  Returns their number. */
 static int choose(struct copy *c, const struct sp__rows *rows, uint32_t *at)
 {
-	const bool any = c->from->superblock.deleted;
+	const bool any = c->from->superblock.deleted && !c->sources->deleted;
 	uint64_t known = UINT64_MAX; /* byte of the tombstones */
 	uint8_t bits = 0;
 	uint32_t n = 0;
@@ -307,9 +315,10 @@ static int refuse(const struct copy *c, const struct sp__retype *r, uint64_t rec
 /* Converts the values of n records to another type. */
 static int retype(struct copy *c, uint32_t column, const struct sp__rows *rows, uint32_t n)
 {
-	struct sp__retype r = { .from = &c->from->schema.columns[column],
+	const uint32_t source = source_of(c, column);
+	struct sp__retype r = { .from = &c->from->schema.columns[source],
 				.to = &c->to->schema.columns[column],
-				.vector = &rows->vectors[column],
+				.vector = &rows->vectors[source],
 				.offsets = c->offsets,
 				.n = n,
 				.values = c->values[column],
@@ -324,7 +333,7 @@ static int retype(struct copy *c, uint32_t column, const struct sp__rows *rows, 
 /* True if values of the column are converted. */
 static bool is_retyped(const struct copy *c, uint32_t column)
 {
-	const struct sp__column *from = &c->from->schema.columns[column];
+	const struct sp__column *from = &c->from->schema.columns[source_of(c, column)];
 	const struct sp__column *to = &c->to->schema.columns[column];
 
 	return !sp__value_type_same(&from->type, &to->type) || from->not_null != to->not_null;
@@ -332,7 +341,7 @@ static bool is_retyped(const struct copy *c, uint32_t column)
 
 static void gather_values(struct copy *c, uint32_t column, const struct sp__vector *v, uint32_t n)
 {
-	const uint32_t bytes = c->from->schema.columns[column].type.bytes;
+	const uint32_t bytes = c->to->schema.columns[column].type.bytes;
 	const bool whole = c->offsets[n - 1] - c->offsets[0] == n - 1;
 
 	c->columns[column] = (struct sp__column_values){ .values = c->values[column] };
@@ -345,7 +354,49 @@ static void gather_values(struct copy *c, uint32_t column, const struct sp__vect
 		       bytes);
 }
 
-/* Writes the records of rows that are not deleted. */
+/* Makes n values of a column whose value is the same in all records. */
+static void repeat_value(struct copy *c, uint32_t column, uint32_t n)
+{
+	const uint8_t *value = c->sources->constants[column];
+	const uint32_t bytes = c->to->schema.columns[column].type.bytes;
+	struct sp__new_text text;
+
+	if (kind_of(c->to, column) != 't') {
+		for (uint32_t i = 0; i < n; i++)
+			memcpy(c->values[column] + (size_t)i * bytes, value, bytes);
+		c->columns[column] = (struct sp__column_values){ .values = c->values[column] };
+		return;
+	}
+	memcpy(&text, value, sizeof(text));
+	for (uint32_t i = 0; i < n; i++)
+		c->refs[column][i] = (struct sp__text_ref){ 0, sp__text_null(text.text, text.bytes)
+								       ? SP__TEXT_REF_NULL
+								       : text.bytes };
+	c->columns[column] =
+		(struct sp__column_values){ .refs = c->refs[column], .base = text.text };
+}
+
+/* Writes the n records that were chosen of rows; rows: NULL if no column is read. */
+static int put_chosen(struct copy *c, const struct sp__rows *rows, uint32_t n)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < c->to->schema.n; i++) {
+		const uint32_t source = source_of(c, i);
+
+		if (source == SP__COPY_CONSTANT)
+			repeat_value(c, i, n);
+		else if (is_retyped(c, i))
+			rc = retype(c, i, rows, n);
+		else if (kind_of(c->to, i) == 't')
+			gather_texts(c, i, &rows->vectors[source], n);
+		else
+			gather_values(c, i, &rows->vectors[source], n);
+	}
+	return rc ? rc : sp__tablewriter_put(&c->writer, n, c->columns);
+}
+
+/* Writes the records of rows. */
 static int put_rows(struct copy *c, const struct sp__rows *rows)
 {
 	int rc = 0;
@@ -353,22 +404,7 @@ static int put_rows(struct copy *c, const struct sp__rows *rows)
 	for (uint32_t at = 0; !rc && at < rows->n;) {
 		int n = choose(c, rows, &at);
 
-		if (n <= 0) {
-			rc = n;
-			continue;
-		}
-		for (uint32_t i = 0; !rc && i < c->from->schema.n; i++) {
-			const struct sp__vector *v = &rows->vectors[i];
-
-			if (is_retyped(c, i))
-				rc = retype(c, i, rows, (uint32_t)n);
-			else if (kind_of(c->from, i) == 't')
-				gather_texts(c, i, v, (uint32_t)n);
-			else
-				gather_values(c, i, v, (uint32_t)n);
-		}
-		if (!rc)
-			rc = sp__tablewriter_put(&c->writer, (size_t)n, c->columns);
+		rc = n > 0 ? put_chosen(c, rows, (uint32_t)n) : n;
 	}
 	return rc;
 }
@@ -387,18 +423,18 @@ static int give(void *copy, struct sp__window_slot *s)
 	c->stats->records_read += records;
 	c->stats->cells_read += s->window.cells_read;
 	sp__charge_work(&c->from->env, records, 0, 0);
-	sp__charge_values(&c->from->env, records * c->from->schema.n, 0);
+	sp__charge_values(&c->from->env, records * c->to->schema.n, 0);
 	return rc;
 }
 
 /* Allocates memory for gathered values. */
 static int open_memory(struct copy *c)
 {
-	const uint32_t n = c->from->schema.n;
+	const uint32_t n = c->to->schema.n;
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		bytes += c->from->schema.columns[i].type.bytes + sizeof(struct sp__text_ref);
+		bytes += c->to->schema.columns[i].type.bytes + sizeof(struct sp__text_ref);
 	c->max = (uint32_t)sp__min(GATHER_BYTES / sp__min(bytes, GATHER_BYTES), GATHER_RECORDS);
 	c->offsets = calloc(c->max, sizeof(*c->offsets));
 	c->values = calloc(n, sizeof(*c->values));
@@ -416,30 +452,76 @@ static int open_memory(struct copy *c)
 	return 0;
 }
 
-static int run(struct copy *c, bool *all)
+/* Writes all records of values that are constants. */
+static int put_constants(struct copy *c)
 {
-	const uint64_t memory = sp__working_memory(&c->from->run, c->from->run.memory_bytes);
-	int rc = open_memory(c);
+	const uint64_t records = c->from->superblock.records;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < c->from->schema.n; i++)
-		all[i] = true;
-	rc = rc ? sp__err(c->ring.err, rc, "allocate", NULL, -1)
-		: sp__tablewriter_open(&c->writer, c->to, memory / 3, c->ring.err);
-	if (!rc)
-		rc = sp__ring_open(&c->ring, all, NULL, 0);
+	for (uint64_t at = 0; !rc && at < records;) {
+		const uint32_t n = (uint32_t)sp__min(records - at, c->max);
+
+		rc = put_chosen(c, NULL, n);
+		at += n;
+		sp__charge_work(&c->from->env, n, 0, 0);
+		sp__tablefile_tell(c->from, at);
+	}
+	return rc;
+}
+
+/* Reads the columns `used`. */
+static int read_columns(struct copy *c, const bool *used)
+{
+	int rc = sp__ring_open(&c->ring, used, NULL, 0);
+
 	if (rc)
 		return rc;
 	c->ring.ranges.window_bytes /= 3; /* the writer has memory, too */
 	if (sp__ranges_open(&c->ring.ranges, SP__RANGES_BYTES))
 		return sp__err(c->ring.err, -ENOMEM, "allocate", NULL, -1);
-	rc = sp__ring_run(&c->ring);
+	return sp__ring_run(&c->ring);
+}
+
+static int run(struct copy *c, bool *used)
+{
+	const uint64_t memory = sp__working_memory(&c->from->run, c->from->run.memory_bytes);
+	bool any = false;
+	int rc = open_memory(c);
+
+	for (uint32_t i = 0; i < c->to->schema.n; i++)
+		if (source_of(c, i) != SP__COPY_CONSTANT)
+			any = used[source_of(c, i)] = true;
+	rc = rc ? sp__err(c->ring.err, rc, "allocate", NULL, -1)
+		: sp__tablewriter_open(&c->writer, c->to, memory / 3, c->ring.err);
+	if (!rc)
+		rc = any ? read_columns(c, used) : put_constants(c);
 	return rc ? rc : sp__tablewriter_finish(&c->writer);
 }
 
+static void close_copy(struct copy *c, struct sp_table_stats *stats)
+{
+	sp__ring_close(&c->ring, stats);
+	sp__tablewriter_note(&c->writer, &stats->run);
+	sp__tablewriter_close(&c->writer);
+	for (uint32_t i = 0; i < c->to->schema.n; i++) {
+		free(c->values ? c->values[i] : NULL);
+		free(c->refs ? c->refs[i] : NULL);
+		if (c->texts)
+			sp__bytes_release(&c->texts[i], NULL);
+	}
+	free(c->texts);
+	free(c->values);
+	free(c->refs);
+	free(c->columns);
+	free(c->offsets);
+}
+
 int sp__copy_records(struct sp__tablefile *from, struct sp__tablefile *to,
-		     struct sp_table_stats *stats, struct sp_errinfo *err)
+		     const struct sp__copy_sources *sources, struct sp_table_stats *stats,
+		     struct sp_errinfo *err)
 {
 	static const struct sp__window_ring_ops ops = { sp__ring_fill, work, give };
+	static const struct sp__copy_sources all;
 	struct copy c = { .ring = { .file = from,
 				    .ops = &ops,
 				    .arg = &c,
@@ -447,25 +529,12 @@ int sp__copy_records(struct sp__tablefile *from, struct sp__tablefile *to,
 				    .ranges = { .end = from->superblock.records } },
 			  .from = from,
 			  .to = to,
+			  .sources = sources ? sources : &all,
 			  .stats = stats };
-	bool *all = calloc(from->schema.n, sizeof(*all));
-	int rc;
+	bool *used = calloc(from->schema.n, sizeof(*used));
+	int rc = used ? run(&c, used) : sp__err(err, -ENOMEM, "allocate", NULL, -1);
 
-	rc = all ? run(&c, all) : sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	sp__ring_close(&c.ring, stats);
-	sp__tablewriter_note(&c.writer, &stats->run);
-	sp__tablewriter_close(&c.writer);
-	for (uint32_t i = 0; i < from->schema.n; i++) {
-		free(c.values ? c.values[i] : NULL);
-		free(c.refs ? c.refs[i] : NULL);
-		if (c.texts)
-			sp__bytes_release(&c.texts[i], NULL);
-	}
-	free(c.texts);
-	free(c.values);
-	free(c.refs);
-	free(c.columns);
-	free(c.offsets);
-	free(all);
+	close_copy(&c, stats);
+	free(used);
 	return rc;
 }

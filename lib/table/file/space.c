@@ -87,7 +87,7 @@ int sp__tablefile_reserve_page(struct sp__tablefile *f, uint64_t page, struct sp
 		return reserve_pages(f, page, err);
 	if (page * l->page_cells < have)
 		return 0;
-	if (l->ngroups > 1)
+	if (l->ngroups > 1 || l->strips)
 		pages = sp__layout_strip(l, page).pages;
 	else
 		pages = sp__min(page + 1, EXTENT_BYTES / l->cell_bytes / l->page_cells + 1);

@@ -465,7 +465,7 @@ uint64_t sp__layout_data_cells(const struct sp__table_layout *l, uint64_t record
 	uint64_t pages = sp__layout_pages(l, records);
 	struct sp__strip s;
 
-	if (!pages || l->ngroups == 1)
+	if (!pages || (l->ngroups == 1 && !l->strips))
 		return pages * l->page_cells;
 	s = sp__layout_strip(l, pages - 1);
 	return (s.first + s.pages) * l->page_cells;

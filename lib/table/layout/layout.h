@@ -59,6 +59,7 @@ struct sp__table_layout {
 	uint32_t strip_max;    /* A-pages, a power of two; 0: strips double without end */
 	bool lanes;	       /* are apart; strip_max is 0 */
 	bool empty_lane;       /* lane 0 has no values */
+	bool strips;	       /* the data area has whole strips, even of one column group */
 	/* Set by the file: */
 	uint64_t stripe_pages; /* windows end where stripes do, */
 	bool one_stripe;       /* and have at most one */
@@ -193,8 +194,8 @@ uint32_t sp__layout_cell_records(const struct sp__table_layout *l, uint64_t reco
 				 const struct sp__layout_position *at);
 /*
  * Returns the cells of the data area of so many records: with one column group those of its
- * A-pages, otherwise those of all its strips, since the cells of an A-page are all over a strip.
- * Lanes are not apart.
+ * A-pages, unless `strips` is set; otherwise those of all its strips, since the cells of an A-page
+ * are all over a strip.  Lanes are not apart.
  */
 uint64_t sp__layout_data_cells(const struct sp__table_layout *l, uint64_t records);
 /* Returns the directory rows of so many records. */
