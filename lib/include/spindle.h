@@ -34,6 +34,7 @@
 #include <spindle/spill.h>
 #include <spindle/split.h>
 #include <spindle/table.h>
+#include <spindle/tablealter.h>
 #include <spindle/tablearrow.h>
 #include <spindle/tablerun.h>
 #include <spindle/vdrive.h>

@@ -141,6 +141,10 @@ for layout in csm nsm semiseq volumes; do
 		table_changed "texts and words, $layout" update --set "c2=black,c4='a text of another length'" 8 9 250
 		table_changed "$layout" delete 1 2 399
 	fi
+	case $layout in csm | nsm)
+		table_changed "$layout" alter --add n:text,m:i16 --set n=new --types c2:dict16 --drop c3
+		;;
+	esac
 done
 
 # A sort continues with the right result, or says that it must begin again.

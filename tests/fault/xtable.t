@@ -32,6 +32,7 @@ do_update() { "${wrap[@]}" "$xtable" update t --set "c1=-5,c2=black,c3=7.25" --k
 do_retext() { "${wrap[@]}" "$xtable" update t --set "c4='a text of another length'" 8 9 2500 "${options[@]}"; }
 do_delete() { "${wrap[@]}" "$xtable" delete t --keys=keys "${options[@]}"; }
 do_append() { "${wrap[@]}" "$xtable" append t more.csv "${options[@]}"; }
+do_alter() { "${wrap[@]}" "$xtable" alter t --drop c3 --types c2:dict16 --add "n:text,m:i16" --set "n='a new text'" "${options[@]}"; }
 to=(--layout=pax) # of the table that convert makes
 do_convert() { rm -f u uvol && "${wrap[@]}" "$xtable" convert t u "${to[@]}" "${options[@]}"; }
 
@@ -130,7 +131,8 @@ all()
 	"$xtable" load full --csv in.csv "${how[@]}" && "$xtable" index full c1 -o full.index &&
 		{ [ ! -e vol ] || cp vol vol.full; } && restore && records_of t >before && cmp -s before in.csv || exit 2
 	wrap=()
-	for command in update retext delete append convert index load; do
+	for command in update retext delete append alter convert index load; do
+		[[ $command != alter || "$*" != *placement* ]] || continue # refused
 		[ $command != load ] || [ ! -e vol ] || continue # the old table refuses new volumes
 		restore
 		"do_$command" || exit 2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands that change a table: update, delete and append.
+ * Commands that change a table: update, delete, append and alter.
  */
 #include <inttypes.h>
 #include "xtable.h"
@@ -91,4 +91,29 @@ int command_append(struct config *c)
 	if (!st.blank_lines && c->info.format != SP_TABLE_JSON)
 		say_inexact(inputs[0], &st);
 	return end_command(c, "append", &st);
+}
+
+int command_alter(struct config *c)
+{
+	struct sp_table_alter *a = &c->alter;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats st;
+	int rc;
+
+	a->types = c->load.types;
+	a->rename = c->renames;
+	a->set = c->set;
+	a->nset = c->nset;
+	if (!a->add && !a->drop && !a->nrename && !a->types)
+		die_usage("alter: --add, --drop, --rename or --types is missing");
+	if (a->nset && !a->add)
+		die("--set needs --add: update changes the values of columns that are there");
+	open_table(c, true, false);
+	rc = sp_table_alter(c->table, a, &st, &err);
+	if (rc)
+		die_of(rc, &err);
+	rc = sp_table_info(c->table, false, &c->info, &err);
+	if (rc)
+		die_of(rc, &err);
+	return end_command(c, "alter", &st);
 }

@@ -27,12 +27,13 @@ enum command_bit {
 	SCHEMA = 4096,
 	CREATE = 8192,
 	RUN = 16384,
+	ALTER = 32768,
 };
 
 #define WRITERS (LOAD | CREATE | CONVERT)
 #define PRINTERS (SCAN | GET)
 #define CHOOSERS (GET | UPDATE | DELETE)
-#define CHANGERS (UPDATE | DELETE | APPEND)
+#define CHANGERS (UPDATE | DELETE | APPEND | ALTER)
 #define POOLED (PRINTERS | UPDATE | RUN)
 #define JUDGES (EXPLAIN | COMPARE)
 #define TEXT_READERS (LOAD | SCHEMA | JUDGES)
@@ -79,6 +80,15 @@ static void add_set(void *to, const char *option, const char *text)
 	c->set[c->nset++] = text;
 }
 
+static void add_rename(void *to, const char *option, const char *text)
+{
+	struct config *c = to;
+
+	if (c->alter.nrename == LISTS_MAX)
+		die("more than %d %s arguments", LISTS_MAX, option);
+	c->renames[c->alter.nrename++] = text;
+}
+
 static void add_query(void *to, const char *option, const char *text)
 {
 	struct config *c = to;
@@ -111,9 +121,16 @@ static const struct setting settings[] = {
 	  .absent = SP_PACKED_AUTO, .by = TEXT_READERS | APPEND },
 	AUTOPACK_SETTING(struct config, "decompress inputs that are compressed",
 			 TEXT_READERS | APPEND),
-	{ .doc = "Columns:", .by = TEXT_READERS | CREATE | CONVERT },
-	{ "types", "NAME:TYPE,...", "types of these columns; others are inferred (convert: stay)",
-	  TO(load.types), .once = "lists of types", .by = TEXT_READERS | CONVERT },
+	{ .doc = "Columns:", .by = TEXT_READERS | CREATE | CONVERT | ALTER },
+	{ "types", "NAME:TYPE,...",
+	  "types of these columns; others are inferred (convert, alter: stay)", TO(load.types),
+	  .once = "lists of types", .by = TEXT_READERS | CONVERT | ALTER },
+	{ "add", "NAME:TYPE,...", "new columns at the end; --set gives their values (null)",
+	  TO(alter.add), .once = "lists of new columns", .by = ALTER },
+	{ "drop", "COL,...", "columns to drop", TO(alter.drop), .once = "lists of columns",
+	  .by = ALTER },
+	{ "rename", "OLD=NEW", "another name of a column; may be repeated", .call = add_rename,
+	  .by = ALTER },
 	{ "schema", "FILE", "names and types of all columns, as the command schema prints them",
 	  TO(load.schema), .dash = SETTING_DASH_INPUT, .by = LOAD | CREATE | JUDGES },
 	{ "exact", NULL, "infer types only that write each field as it was read", TO(load.exact),
@@ -173,7 +190,7 @@ static const struct setting settings[] = {
 	  .call = add_query, .letter = 'q', .by = JUDGES },
 	{ "run", NULL, "also run scans and gets on TABLE as it is stored, and show their time",
 	  TO(compare.measure_stored), .by = EXPLAIN },
-	{ .doc = "Selection:", .by = CHOOSERS },
+	{ .doc = "Selection:", .by = CHOOSERS | ALTER },
 	{ "columns", "COL,...", "columns to print, in this order (all)", TO(query.columns),
 	  .once = "lists of columns", .by = PRINTERS },
 	{ "where", "EXPR", "only the records for which EXPR is true", TO(query.where),
@@ -193,7 +210,7 @@ static const struct setting settings[] = {
 	  .dash = SETTING_DASH_KEPT },
 	{ "set", "COL=VALUE,...",
 	  "new values: null, a text in single quotes, or bytes up to a comma; may be repeated",
-	  .call = add_set, .by = UPDATE },
+	  .call = add_set, .by = UPDATE | ALTER },
 	{ "from", "FILE",
 	  "new values from FILE, whose header names the columns, for the records with its values "
 	  "in the column of --by",
@@ -282,6 +299,8 @@ static const struct command commands[] = {
 	  command_delete },
 	{ "append", "TABLE [FILE]...", "Adds records of files, in the form of those loaded.",
 	  APPEND, 1, UINT32_MAX, command_append },
+	{ "alter", "TABLE", "Adds, drops and renames columns, and changes their types.", ALTER, 1,
+	  1, command_alter },
 	{ "convert", "TABLE OUT", "Copies a table, without its deleted records.", CONVERT, 2, 2,
 	  command_convert },
 	{ "info", "TABLE", "Describes a table.", INFO, 1, 1, command_info },

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <spindle/outfile.h>
+#include <spindle/tablealter.h>
 #include <spindle/tablerun.h>
 #include "commands.h"
 #include "common_options.h"
@@ -28,7 +29,8 @@ struct config {
 	struct sp_table_compare_opts compare;
 	struct sp_table_run_opts clients;
 	const char *volumes[VOLUMES_MAX]; /* names of all except the first */
-	const char *together[LISTS_MAX], *set[LISTS_MAX], *queries[LISTS_MAX];
+	const char *together[LISTS_MAX], *set[LISTS_MAX], *queries[LISTS_MAX], *renames[LISTS_MAX];
+	struct sp_table_alter alter;
 	size_t nset;
 	const char *separator, *output, *result, *keys, *by, *from, *to_volume;
 	uint64_t records;
@@ -102,6 +104,7 @@ int command_index(struct config *c);
 int command_update(struct config *c);
 int command_delete(struct config *c);
 int command_append(struct config *c);
+int command_alter(struct config *c);
 int command_convert(struct config *c);
 int command_schema(struct config *c);
 int command_info(struct config *c);
