@@ -6,9 +6,9 @@
  * All others are columns of a `part`: a table of these column groups alone, with the same records,
  * A-pages and strips, that is written to new cells of the same file.  Then the map lists, strip by
  * strip, the cells of kept column groups and those of the part, which is the order that the layout
- * counts cells in.  The directory is written anew, since its rows have an entry per column.  The
- * superblock makes all of it count; cells of the state before are not overwritten until then, so
- * there is no journal.
+ * counts cells in.  The directory gets new cells, too, since its rows have an entry per column.
+ * The superblock makes all of it count; cells of the state before are not overwritten until then,
+ * so there is no journal.
  *
  * If all columns share cells, all cells are written.  R stays, since the texts and bounds of
  * directory rows belong to A-pages: a longer record can need one more cell per A-page.
