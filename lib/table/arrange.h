@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <spindle/table.h>
+#include <spindle/tablealter.h>
 #include "table/cost/ask.h"
 #include "table/file/file.h"
 
@@ -24,3 +24,6 @@ SP_MUST_CHECK int sp__table_arrange(struct sp__tablefile *f, const struct sp__co
  */
 SP_MUST_CHECK int sp__table_set_types(struct sp__schema *s, const char *types, const char *path,
 				      struct sp_errinfo *err);
+/* alterplan.c: carries out sp_table_alter() on an open file.  err: not NULL. */
+SP_MUST_CHECK int sp__table_alter(struct sp__tablefile *f, const struct sp_table_alter *alter,
+				  struct sp_table_stats *stats, struct sp_errinfo *err);

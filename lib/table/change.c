@@ -15,6 +15,7 @@
 #include "columns/schema_text.h"
 #include "predict/platform.h"
 #include "table/change/choose.h"
+#include "table/arrange.h"
 #include "table/change/newvalues.h"
 #include "table/change/update.h"
 #include "table/file/directory.h"
@@ -423,5 +424,25 @@ int sp_table_delete(struct sp_table *t, const struct sp_table_choice *choice,
 	note(&c);
 	sp__tabledelete_close(&c.delete);
 	close_choice(&c);
+	return sp__table_end_change(t, rc);
+}
+
+int sp_table_alter(struct sp_table *t, const struct sp_table_alter *alter,
+		   struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp_table_stats unused;
+	int rc;
+
+	err = err ? err : &own;
+	stats = stats ? stats : &unused;
+	rc = sp__table_begin_change(t, true, stats, err);
+	if (rc)
+		return rc;
+	sp__table_forget(t); /* it describes the columns before */
+	rc = sp__table_alter(&t->file, alter, stats, err);
+	stats->records_written = t->file.superblock.records;
+	sp__table_note_change(&t->file, stats);
+	sp__tablefile_note(&t->file, &stats->run);
 	return sp__table_end_change(t, rc);
 }

@@ -20,7 +20,7 @@ refuses()
 
 	shift
 	run -2 --separate-stderr "$@"
-	# shellcheck disable=SC2053 # a pattern
+	# shellcheck disable=SC2053,SC2154 # a pattern; run sets it
 	[[ -z $output && $stderr == $pattern ]] || { echo "$output$stderr"; return 1; }
 }
 

@@ -54,7 +54,8 @@ class Altered:
         if layout in ("csm", "dsm") and len(self.columns) > 2 and self.r.random() < 0.5:
             options.append("--together=" + ",".join(c[0] for c in self.columns[1:3]))
         types = ",".join(f"{c[0]}:{c[2]}" for c in self.columns)
-        self.run(["load", "t", "in", "--csv", "--header", "--overwrite", "--types=" + types] + options)
+        options.append("--types=" + types)
+        self.run(["load", "t", "in", "--csv", "--header", "--overwrite"] + options)
 
     def new_column(self, n):
         kind = self.r.choice(list(TYPES))
@@ -112,7 +113,8 @@ class Altered:
                 if one:
                     args.append(f"--set={c[0]}={one}")
             columns += fresh
-        done = self.run(args, ["does not fit a cell", "no space for", "would be left, with A-pages"])
+        refused = ["does not fit a cell", "no space for", "would be left, with A-pages"]
+        done = self.run(args, refused)
         if not done.returncode:
             self.columns = [c[:4] for c in columns]
 

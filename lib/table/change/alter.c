@@ -20,35 +20,8 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "table/change/alter.h"
+#include "table/change/alter_impl.h"
 #include "table/change/copy.h"
-#include "table/change/newvalues.h"
-#include "table/file/directory.h"
-
-struct alter {
-	struct sp__tablefile *file;
-	struct sp__alter_plan *plan;
-	struct sp_table_stats *stats;
-	struct sp_errinfo *err;
-	struct sp__table_layout layout; /* after the change */
-	uint32_t *kept; /* of each column group after: the one before; SP__ALTER_NEW: of the part */
-	bool *stays;	/* of each column group before: it is kept */
-	/* The part: its files and locks are those of the table. */
-	struct sp__tablefile part;
-	uint32_t *columns;	   /* of each column of it: the number after; */
-	uint32_t *sources;	   /* and the number before, or SP__COPY_CONSTANT, */
-	const uint8_t **constants; /* with the values of these, */
-	uint8_t *nulls;		   /* which are here if they are NULL */
-	struct sp__new_values values;
-	struct sp__tablefile next; /* has the directory after the change */
-	uint64_t row;		   /* of the directory */
-	uint8_t *part_row, *next_row;
-};
-
-static int no_memory(const struct alter *a)
-{
-	return sp__err(a->err, -ENOMEM, "allocate", NULL, -1);
-}
 
 /* True if new columns share the cells of the only column group. */
 static bool is_shared(const struct sp__tablefile *f)
@@ -59,7 +32,7 @@ static bool is_shared(const struct sp__tablefile *f)
 }
 
 /* Returns the number of a column after the change; SP__ALTER_NEW: it is dropped. */
-static uint32_t number_after(const struct alter *a, uint32_t column)
+static uint32_t number_after(const struct sp__alter *a, uint32_t column)
 {
 	for (uint32_t i = 0; i < a->plan->schema.n; i++)
 		if (a->plan->from[i] == column)
@@ -68,7 +41,7 @@ static uint32_t number_after(const struct alter *a, uint32_t column)
 }
 
 /* True if the values of a column are stored in the same way after the change. */
-static bool is_same(const struct alter *a, uint32_t column, uint32_t after)
+static bool is_same(const struct sp__alter *a, uint32_t column, uint32_t after)
 {
 	const struct sp__column *x = &a->file->schema.columns[column];
 	const struct sp__column *y = &a->plan->schema.columns[after];
@@ -77,7 +50,7 @@ static bool is_same(const struct alter *a, uint32_t column, uint32_t after)
 }
 
 /* Adds a column group with space for so many columns. */
-static struct sp__column_group *add_group(struct alter *a, uint32_t columns, bool rows)
+static struct sp__column_group *add_group(struct sp__alter *a, uint32_t columns, bool rows)
 {
 	struct sp__column_group *g = &a->layout.groups[a->layout.ngroups];
 
@@ -90,7 +63,7 @@ static struct sp__column_group *add_group(struct alter *a, uint32_t columns, boo
 }
 
 /* Makes what is left of column group f, with new columns if they share its cells. */
-static int take_group(struct alter *a, uint32_t f)
+static int take_group(struct sp__alter *a, uint32_t f)
 {
 	const struct sp__column_group *old = &a->file->layout.groups[f];
 	const struct sp__schema *s = &a->plan->schema;
@@ -122,7 +95,7 @@ static int take_group(struct alter *a, uint32_t f)
 	return 0;
 }
 
-static int take_groups(struct alter *a)
+static int take_groups(struct sp__alter *a)
 {
 	const struct sp__table_layout *old = &a->file->layout;
 	const struct sp__schema *s = &a->plan->schema;
@@ -153,7 +126,7 @@ static int take_groups(struct alter *a)
 }
 
 /* Returns 0, or SP_EUNSUP if the superblock has no space for so many columns. */
-static int check_superblock(const struct alter *a)
+static int check_superblock(const struct sp__alter *a)
 {
 	struct sp__table_superblock s = a->file->superblock;
 	uint64_t append = 0;
@@ -170,7 +143,7 @@ static int check_superblock(const struct alter *a)
 	free(s.changed);
 	free(data);
 	if (!data)
-		return no_memory(a);
+		return sp__alter_no_memory(a);
 	if (bytes <= s.slots.slot_bytes)
 		return 0;
 	return sp__errf(a->err, SP_EUNSUP, "alter", a->file->path, -1,
@@ -180,7 +153,7 @@ static int check_superblock(const struct alter *a)
 }
 
 /* Makes the layout after the change. */
-static int make_layout(struct alter *a)
+static int make_layout(struct sp__alter *a)
 {
 	uint32_t group = 0;
 	int rc = take_groups(a);
@@ -206,7 +179,7 @@ static int make_layout(struct alter *a)
 }
 
 /* Adds a column of the schema after the change to the part.  Its members stay those of the plan. */
-static void add_part_column(struct alter *a, uint32_t column)
+static void add_part_column(struct sp__alter *a, uint32_t column)
 {
 	struct sp__schema *s = &a->part.schema;
 	const uint32_t from = a->plan->from[column];
@@ -217,7 +190,7 @@ static void add_part_column(struct alter *a, uint32_t column)
 }
 
 /* Makes schema and layout of the part: the column groups that are not kept. */
-static int make_part_layout(struct alter *a)
+static int make_part_layout(struct sp__alter *a)
 {
 	struct sp__table_layout *l = &a->part.layout;
 	uint32_t group;
@@ -253,19 +226,8 @@ static int make_part_layout(struct alter *a)
 	return rc;
 }
 
-/* Gives free cells, and those at the end of the file, from one map to another. */
-static void hand_over(struct sp__table_map *from, struct sp__table_map *to)
-{
-	free(to->lists[SP__AREA_FREE].extents);
-	to->lists[SP__AREA_FREE] = from->lists[SP__AREA_FREE];
-	from->lists[SP__AREA_FREE] = (struct sp__table_area_list){ 0 };
-	to->end = from->end;
-	to->changed = true;
-}
-
-/* Makes a view of the open file with areas of its own. */
-static int open_view(struct alter *a, struct sp__tablefile *view, const struct sp__schema *schema,
-		     const struct sp__table_layout *layout)
+int sp__alter_open_view(struct sp__alter *a, struct sp__tablefile *view,
+			const struct sp__schema *schema, const struct sp__table_layout *layout)
 {
 	*view = *a->file;
 	view->schema = *schema;
@@ -281,7 +243,7 @@ static int open_view(struct alter *a, struct sp__tablefile *view, const struct s
 }
 
 /* Frees what is a view's own. */
-static void close_view(struct alter *a, struct sp__tablefile *view)
+static void close_view(struct sp__alter *a, struct sp__tablefile *view)
 {
 	if (!view->path)
 		return;
@@ -293,7 +255,7 @@ static void close_view(struct alter *a, struct sp__tablefile *view)
 }
 
 /* Makes the part, without records. */
-static int open_part(struct alter *a)
+static int open_part(struct sp__alter *a)
 {
 	struct sp__schema schema = { .style = a->plan->schema.style };
 	struct sp__table_layout layout;
@@ -304,14 +266,14 @@ static int open_part(struct alter *a)
 	a->sources = calloc(a->plan->schema.n, sizeof(*a->sources));
 	if (!schema.columns || !a->columns || !a->sources) {
 		free(schema.columns);
-		return no_memory(a);
+		return sp__alter_no_memory(a);
 	}
 	a->part.schema = schema;
 	rc = make_part_layout(a);
 	schema = a->part.schema;
 	layout = a->part.layout;
 	if (!rc)
-		rc = open_view(a, &a->part, &schema, &layout);
+		rc = sp__alter_open_view(a, &a->part, &schema, &layout);
 	if (rc)
 		return sp__err(a->err, rc, "alter", a->file->path, -1);
 	rc = sp__env_share(&a->part.env, &a->file->run, &a->file->env);
@@ -321,7 +283,7 @@ static int open_part(struct alter *a)
 }
 
 /* Sets the value that a new column has in all records. */
-static int set_constant(struct alter *a, uint32_t i)
+static int set_constant(struct sp__alter *a, uint32_t i)
 {
 	const struct sp__column *c = &a->part.schema.columns[i];
 	uint8_t *null = a->nulls;
@@ -347,7 +309,7 @@ static int set_constant(struct alter *a, uint32_t i)
 }
 
 /* Finds the values of new columns. */
-static int set_constants(struct alter *a)
+static int set_constants(struct sp__alter *a)
 {
 	const struct sp__schema *s = &a->part.schema;
 	size_t bytes = 1;
@@ -358,7 +320,7 @@ static int set_constants(struct alter *a)
 	a->nulls = malloc(bytes);
 	a->constants = calloc(s->n + 1, sizeof(*a->constants));
 	if (!a->nulls || !a->constants)
-		return no_memory(a);
+		return sp__alter_no_memory(a);
 	if (a->plan->nset)
 		rc = sp__new_values_parse(&a->values, &a->part, a->plan->set, a->plan->nset,
 					  a->err);
@@ -373,225 +335,10 @@ static int set_constants(struct alter *a)
 	return rc;
 }
 
-/* Gives the columns of the part, whose dictionaries can have grown, back to the schema. */
-static void return_columns(struct alter *a)
+void sp__alter_return_columns(struct sp__alter *a)
 {
 	for (uint32_t k = 0; k < a->part.schema.n; k++)
 		a->plan->schema.columns[a->columns[k]] = a->part.schema.columns[k];
-}
-
-static int write_part(struct alter *a)
-{
-	const struct sp__copy_sources sources = { .columns = a->sources,
-						  .constants = a->constants,
-						  .deleted = true };
-	int rc;
-
-	if (!a->part.schema.n)
-		return 0;
-	hand_over(&a->file->map, &a->part.map);
-	rc = sp__copy_records(a->file, &a->part, &sources, a->stats, a->err);
-	if (!rc)
-		rc = sp__areastream_flush(&a->part, &a->part.directory, a->err);
-	hand_over(&a->part.map, &a->file->map);
-	return rc;
-}
-
-/* Adds the cells of a column group in a strip to the data area of another map. */
-static int add_strip(const struct sp__tablefile *from, uint32_t group, const struct sp__strip *s,
-		     struct sp__table_map *to, enum sp__table_area area)
-{
-	const struct sp__table_map *map = &from->map;
-	uint64_t n = sp__layout_strip_cell(&from->layout, s, s->first, group, 0);
-	uint64_t end = n + s->pages * from->layout.groups[group].cells;
-	int rc = 0;
-
-	end = sp__min(end, sp__map_cells(map, SP__AREA_DATA));
-	while (!rc && n < end) {
-		uint64_t first, cells = sp__map_run(map, SP__AREA_DATA, n, end - n, &first);
-
-		rc = sp__map_add(to, area, first, cells);
-		n += cells;
-	}
-	return rc;
-}
-
-/* Lists the cells of the data area after the change, and those that are released. */
-static int list_cells(struct alter *a, struct sp__table_map *map)
-{
-	const struct sp__table_layout *old = &a->file->layout;
-	const uint64_t pages = sp__layout_pages(old, a->file->superblock.records);
-	struct sp__strip s;
-	int rc = 0;
-
-	for (uint64_t page = 0; !rc && page < pages; page = s.first + s.pages) {
-		uint32_t of_part = 0;
-
-		s = sp__layout_strip(old, page);
-		for (uint32_t f = 0; !rc && f < a->layout.ngroups; f++) {
-			const bool kept = a->kept[f] != SP__ALTER_NEW;
-
-			rc = add_strip(kept ? a->file : &a->part, kept ? a->kept[f] : of_part++, &s,
-				       map, SP__AREA_DATA);
-		}
-		for (uint32_t f = 0; !rc && f < old->ngroups; f++)
-			if (!a->stays[f])
-				rc = add_strip(a->file, f, &s, map, SP__AREA_RELEASED);
-	}
-	return rc;
-}
-
-/* Adds all cells of an area to another area. */
-static int move_area(struct sp__table_map *from, enum sp__table_area area, struct sp__table_map *to,
-		     enum sp__table_area to_area)
-{
-	struct sp__table_area_list *l = &from->lists[area];
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < l->n; i++)
-		rc = sp__map_add(to, to_area, l->extents[i].first, l->extents[i].cells);
-	l->n = 0;
-	l->cells = 0;
-	return rc;
-}
-
-/* Completes the last strip: the only column group, which is kept, can end inside it. */
-static int complete_strip(struct alter *a)
-{
-	const struct sp__table_layout *old = &a->file->layout;
-	const uint64_t pages = sp__layout_pages(old, a->file->superblock.records);
-	struct sp__strip s;
-
-	if (!pages || a->layout.ngroups == 1 || !a->stays[0])
-		return 0;
-	s = sp__layout_strip(old, pages - 1);
-	return sp__tablefile_reserve(a->file, (s.first + s.pages) * old->page_cells, a->err);
-}
-
-/* Makes the map after the change, except for the directory and texts that are released. */
-static int make_map(struct alter *a)
-{
-	struct sp__table_map *map = &a->file->map, made = { 0 };
-	int rc;
-
-	if (sp__tablefile_release(a->file, a->file->superblock.records))
-		return no_memory(a);
-	rc = complete_strip(a);
-	if (rc)
-		return rc;
-	rc = list_cells(a, &made);
-	map->lists[SP__AREA_DATA].n = 0;
-	map->lists[SP__AREA_DATA].cells = 0;
-	if (!rc)
-		rc = move_area(&made, SP__AREA_DATA, map, SP__AREA_DATA);
-	if (!rc)
-		rc = move_area(&made, SP__AREA_RELEASED, map, SP__AREA_RELEASED);
-	if (!rc)
-		rc = move_area(&a->part.map, SP__AREA_TEXT, map, SP__AREA_TEXT);
-	if (!rc)
-		rc = move_area(&a->part.map, SP__AREA_RELEASED, map, SP__AREA_RELEASED);
-	sp__map_free(&made);
-	return rc ? no_memory(a) : 0;
-}
-
-/* Releases the texts of old columns that are not kept. */
-static int release_texts(struct alter *a, const uint8_t *row)
-{
-	const struct sp__tablefile *f = a->file;
-	int rc = 0;
-
-	for (uint32_t i = 0; !rc && i < f->schema.n; i++) {
-		struct sp__text_place place;
-
-		if (f->schema.columns[i].type.kind != 't' || a->stays[f->layout.places[i].group])
-			continue;
-		place = sp__directory_text(row + (size_t)f->entries[i] * SP__ENTRY_BYTES);
-		rc = sp__map_release_text(&a->file->map, place.first, place.cells);
-	}
-	if (rc == SP_ECORRUPT)
-		return sp__errf(a->err, rc, "read", f->path, -1,
-				"row %llu of the directory is damaged", (unsigned long long)a->row);
-	return rc ? no_memory(a) : 0;
-}
-
-/* Makes and writes a row of the directory: of the old row and that of the part. */
-static int write_row(void *arg, uint8_t *row)
-{
-	struct alter *a = arg;
-	int rc = release_texts(a, row);
-
-	if (!rc && a->part.schema.n)
-		rc = sp__directory_read_rows(&a->part, a->row, 1, a->part_row, a->err);
-	if (rc)
-		return rc;
-	for (uint32_t i = 0; i < a->plan->schema.n; i++) {
-		const uint32_t from = a->plan->from[i];
-
-		if (a->next.entries[i] != UINT32_MAX && from != SP__ALTER_NEW &&
-		    a->stays[a->file->layout.places[from].group])
-			memcpy(sp__directory_entry(&a->next, a->next_row, i),
-			       sp__directory_entry(a->file, row, from), SP__ENTRY_BYTES);
-	}
-	for (uint32_t k = 0; k < a->part.schema.n; k++)
-		if (a->part.entries[k] != UINT32_MAX)
-			memcpy(sp__directory_entry(&a->next, a->next_row, a->columns[k]),
-			       sp__directory_entry(&a->part, a->part_row, k), SP__ENTRY_BYTES);
-	return sp__directory_write_rows(&a->next, a->row++, 1, a->next_row, a->err);
-}
-
-/* Writes the directory after the change to new cells. */
-static int write_directory(struct alter *a)
-{
-	struct sp__tablefile *f = a->file;
-	struct sp__table_map *map = &f->map;
-	int rc = open_view(a, &a->next, &a->plan->schema, &a->layout);
-
-	if (rc)
-		return no_memory(a);
-	a->next_row = calloc(1, sp__directory_row_bytes(&a->next) + 1);
-	a->part_row = calloc(1, a->part.row_entries * (size_t)SP__ENTRY_BYTES + 1);
-	if (!a->next_row || !a->part_row)
-		return no_memory(a);
-	hand_over(map, &a->next.map);
-	rc = sp__directory_each(f, write_row, a, a->err);
-	if (!rc)
-		rc = sp__areastream_flush(&a->next, &a->next.directory, a->err);
-	hand_over(&a->next.map, map);
-	if (rc)
-		return rc;
-	rc = move_area(map, SP__AREA_DIRECTORY, map, SP__AREA_RELEASED);
-	if (!rc)
-		rc = move_area(&a->part.map, SP__AREA_DIRECTORY, map, SP__AREA_RELEASED);
-	if (!rc)
-		rc = move_area(&a->next.map, SP__AREA_DIRECTORY, map, SP__AREA_DIRECTORY);
-	return rc ? no_memory(a) : 0;
-}
-
-/* Makes layout, schema and directory those of the open file. */
-static int take_over(struct alter *a)
-{
-	struct sp__tablefile *f = a->file;
-	const uint32_t n = a->plan->schema.n;
-	uint64_t *changed = realloc(f->superblock.changed, n * sizeof(*changed));
-
-	if (!changed)
-		return no_memory(a);
-	f->superblock.changed = changed;
-	f->superblock.ncolumns = n;
-	memset(changed, 0, n * sizeof(*changed));
-	sp__layout_free(&f->layout);
-	f->layout = a->layout;
-	a->layout = (struct sp__table_layout){ 0 };
-	free(f->directory.cells);
-	free(f->entries);
-	f->directory = a->next.directory;
-	f->entries = a->next.entries;
-	f->row_entries = a->next.row_entries;
-	a->next.directory.cells = NULL;
-	a->next.entries = NULL;
-	f->cells_written += a->part.cells_written + a->next.cells_written;
-	f->cells_read += a->part.cells_read + a->next.cells_read;
-	return 0;
 }
 
 /* Moves the schema to the file. */
@@ -603,7 +350,7 @@ static void take_schema(struct sp__tablefile *f, struct sp__alter_plan *plan)
 	f->schema_changed = true;
 }
 
-static void close_alter(struct alter *a)
+static void close_alter(struct sp__alter *a)
 {
 	sp__new_values_free(&a->values);
 	close_view(a, &a->next);
@@ -621,21 +368,8 @@ static void close_alter(struct alter *a)
 	free(a->next_row);
 }
 
-/* Writes all cells that the state after the change needs, but schema and map. */
-static int write_cells(struct alter *a)
-{
-	int rc = write_part(a);
-
-	return_columns(a);
-	if (!rc)
-		rc = make_map(a);
-	if (!rc)
-		rc = write_directory(a);
-	return rc ? rc : take_over(a);
-}
-
 /* Changes the cells.  Until they are written an error changes nothing. */
-static int change_cells(struct alter *a)
+static int change_cells(struct sp__alter *a)
 {
 	int rc = make_layout(a);
 
@@ -643,15 +377,15 @@ static int change_cells(struct alter *a)
 		rc = open_part(a);
 	if (!rc)
 		rc = set_constants(a);
-	return_columns(a);
+	sp__alter_return_columns(a);
 	if (rc)
 		return rc;
 	a->file->unfinished = true;
-	return write_cells(a);
+	return sp__alter_write_cells(a);
 }
 
 /* True if only names differ. */
-static bool only_names(const struct alter *a)
+static bool only_names(const struct sp__alter *a)
 {
 	if (a->plan->schema.n != a->file->schema.n)
 		return false;
@@ -664,7 +398,7 @@ static bool only_names(const struct alter *a)
 int sp__tablealter(struct sp__tablefile *f, struct sp__alter_plan *plan,
 		   struct sp_table_stats *stats, struct sp_errinfo *err)
 {
-	struct alter a = { .file = f, .plan = plan, .stats = stats, .err = err };
+	struct sp__alter a = { .file = f, .plan = plan, .stats = stats, .err = err };
 	int rc = 0;
 
 	if (!only_names(&a))

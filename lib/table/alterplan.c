@@ -12,7 +12,6 @@
 #include "table/arrange.h"
 #include "table/change/alter.h"
 #include "table/change/copy.h"
-#include "table/state.h"
 
 #define SHOWN 40 /* bytes of a user's word in a message */
 
@@ -271,34 +270,18 @@ static int check_table(const struct names *c)
 	return 0;
 }
 
-int sp_table_alter(struct sp_table *t, const struct sp_table_alter *alter,
-		   struct sp_table_stats *stats, struct sp_errinfo *err)
+int sp__table_alter(struct sp__tablefile *f, const struct sp_table_alter *alter,
+		    struct sp_table_stats *stats, struct sp_errinfo *err)
 {
-	struct sp_errinfo own = SP_ERRINFO_INIT;
-	struct sp_table_stats unused;
 	struct sp__alter_plan plan = { .set = alter->set, .nset = alter->nset };
-	struct names c = {
-		.file = &t->file, .alter = alter, .plan = &plan, .err = err ? err : &own
-	};
-	int rc;
+	struct names c = { .file = f, .alter = alter, .plan = &plan, .err = err };
+	int rc = check_table(&c);
 
-	stats = stats ? stats : &unused;
-	rc = sp__table_begin_change(t, true, stats, c.err);
-	if (!rc)
-		rc = check_table(&c);
 	if (!rc)
 		rc = make_plan(&c);
-	if (rc) {
-		sp__schema_free(&plan.schema);
-		free(plan.from);
-		return rc;
-	}
-	sp__table_forget(t);
-	rc = sp__tablealter(&t->file, &plan, stats, c.err);
+	if (!rc)
+		rc = sp__tablealter(f, &plan, stats, err);
 	sp__schema_free(&plan.schema);
 	free(plan.from);
-	stats->records_written = t->file.superblock.records;
-	sp__table_note_change(&t->file, stats);
-	sp__tablefile_note(&t->file, &stats->run);
-	return sp__table_end_change(t, rc);
+	return rc;
 }
