@@ -59,6 +59,34 @@ class SpindleError(Exception):
         return printable(place + self.text)
 
 
+class SpindleOSError(SpindleError, OSError):
+    """An error of the library that is one of the system: errno, strerror and filename are set.
+
+    It is also the class that Python has for its number, as FileNotFoundError.
+    """
+
+    def __init__(self, code: int, text: str, path: str | None = None, offset: int | None = None):
+        OSError.__init__(self, -code, text, path)
+        self.code, self.text, self.path, self.offset = code, text, path, offset
+
+    def __reduce__(self) -> Any:
+        return error_of, (self.code, self.text, self.path, self.offset)
+
+
+_CLASSES: dict[type, type[SpindleOSError]] = {OSError: SpindleOSError}
+
+
+def error_of(code: int, text: str, path: str | None, offset: int | None) -> SpindleError:
+    """Makes an error; one of the system is of the class that Python has for its number."""
+    if not -4096 < code < 0:
+        return SpindleError(code, text, path, offset)
+    own = type(OSError(-code, ""))
+    if own not in _CLASSES:
+        members = {"__module__": __name__, "__doc__": SpindleOSError.__doc__}
+        _CLASSES[own] = type("Spindle" + own.__name__, (SpindleOSError, own), members)
+    return _CLASSES[own](code, text, path, offset)
+
+
 class ErrInfo(Structure):
     """struct sp_errinfo."""
 
@@ -164,6 +192,10 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [c_void_p, _BATCH, c_bool, _WORDS, c_size_t, c_char_p, POINTER(c_void_p), _ERR],
     ),
+    "sp_call_table": (
+        c_int,
+        [c_char_p, c_char_p, _WORDS, c_size_t, _WORDS, c_size_t, POINTER(c_char_p), _ERR],
+    ),
     "sp_call_table_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
     "sp_call_table_load_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
     "sp_table_capsule_free": (None, [c_void_p]),
@@ -247,7 +279,7 @@ def check(rc: int, err: ErrInfo) -> int:
         return rc
     text = err.text.decode(errors="replace") or lib.sp_strerror(rc).decode(errors="replace")
     path = os.fsdecode(err.path) if err.path else None
-    raise SpindleError(rc, text, path, err.offset if err.offset >= 0 else None)
+    raise error_of(rc, text, path, err.offset if err.offset >= 0 else None)
 
 
 def accepted(rc: int, err: ErrInfo) -> None:

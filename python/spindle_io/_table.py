@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from ctypes import POINTER, Structure, byref, c_char_p, c_void_p
 from typing import Any
 
-from ._lib import SpindleError, c_strings, check, lib, name, no_error
+from ._lib import c_strings, check, error_of, lib, name, no_error
 from ._lib import options as lib_options
+from ._tableverbs import TableVerbs
 
 CAPSULE = b"arrow_array_stream"
 
@@ -91,7 +92,7 @@ class Scan:
             raise
 
 
-class Table:
+class Table(TableVerbs):
     """A table that xtable(1) or Table.load() made.
 
     ``pyarrow.table(Table("t").scan(["a", "b"], "a > 5"))`` reads columns of some records;
@@ -151,7 +152,7 @@ class Table:
         old one is replaced then, if overwrite is set.
         """
         if not overwrite and os.path.lexists(path):
-            raise SpindleError(-errno.EEXIST, "exists; pass overwrite=True", os.fsdecode(path))
+            raise error_of(-errno.EEXIST, "exists; pass overwrite=True", os.fsdecode(path), None)
         if not hasattr(stream, "__arrow_c_stream__"):
             raise TypeError(
                 f"a {type(stream).__name__} has no __arrow_c_stream__(): pass a table of pyarrow, "

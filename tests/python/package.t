@@ -19,6 +19,7 @@ fi
 export PYTHONDONTWRITEBYTECODE=1
 PYTHONPATH=$build/python tap_lines "$work/log" python3 "$top/tests/python/test_spindle_io.py"
 PYTHONPATH=$build/python tap_lines "$work/groups" python3 "$top/tests/python/test_group.py"
+XTABLE=$build/bin/xtable PYTHONPATH=$build/python tap_lines "$work/tables" python3 "$top/tests/python/test_table.py"
 # The first Python that has pyarrow, or any.
 arrow_python()
 {

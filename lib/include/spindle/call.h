@@ -272,6 +272,21 @@ SP_API SP_MUST_CHECK int sp_call_table_load_arrow(const char *table, const char 
 						  struct sp_errinfo *err);
 
 /*
+ * Runs a command of xtable(1) on a table: update, delete, append, alter, index, get or info.
+ * args: nargs options of the command: --set, --where, --by, --index, --from, --add, --drop,
+ * --rename, --types, --columns, --output, -S, --parallel, --wait.
+ * operands: noperands record numbers or values, input files, or the column of an index.
+ * document: receives the report as JSON; of get the records as lines of JSON, of info the facts.
+ * Free it with sp_call_report_free().
+ * Returns 0; 1 if a key has no record, which err describes; -EINVAL: an argument is wrong; or an
+ * error of the function of the command, such as sp_table_update().
+ */
+SP_API SP_MUST_CHECK int sp_call_table(const char *command, const char *table,
+				       const char *const *args, size_t nargs,
+				       const char *const *operands, size_t noperands,
+				       char **document, struct sp_errinfo *err);
+
+/*
  * Makes a cube, as sp_cube_create().
  * args: nargs options of mmap-cube(1) create: --dims, --dtype, --tile, --fill, --mapping, --order,
  * --volumes, --volume, --query, --geometry, --seed, --overwrite.

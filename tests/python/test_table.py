@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The commands of spindle_io.Table, and the classes of errors, without other packages."""
+
+import decimal
+import os
+import pickle
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import spindle_io as sp
+import tap
+
+XTABLE = os.environ.get("XTABLE", str(Path(__file__).parents[2] / "build" / "bin" / "xtable"))
+CSV = "id,price,name\n1,2.50,ann\n2,,bob\n3,12345678901234567.89,it's\n"
+
+
+class TableVerbs(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        path = Path(self.folder.name) / "t"
+        types = "--types=id:i32,price:dec(2),name:text"
+        subprocess.run(
+            [XTABLE, "load", "--csv", "--header", types, path], input=CSV.encode(), check=True
+        )
+        self.path, self.table = path, sp.Table(path)
+
+    def rows(self, numbers=(0, 1, 2)):
+        return self.table.get(numbers)
+
+    def test_what_a_table_is(self):
+        self.assertEqual(len(self.table), 3)
+        self.assertEqual(
+            self.table.schema, {"id": "i32", "price": "dec64(2)", "name": "text"}
+        )
+        self.assertEqual(repr(self.table), f"Table({self.path!r})")
+        with self.table as same:
+            self.assertIs(same, self.table)
+
+    def test_get_gives_exact_values(self):
+        big = decimal.Decimal("12345678901234567.89")
+        self.assertEqual(self.table.get(2), [{"id": 3, "price": big, "name": "it's"}])
+        self.assertEqual(self.table.get([1], columns=["price"]), [{"price": None}])
+        self.table.alter(add={"f": "f64"}, values={"f": 2})
+        self.assertIsInstance(self.table.get(0, columns=["f"])[0]["f"], float)
+
+    def test_a_key_without_a_record_is_a_key_error(self):
+        with self.assertRaisesRegex(KeyError, "there is no record '7'"):
+            self.table.get([0, 7])
+
+    def test_values_are_changed_and_records_deleted(self):
+        self.table.update({"name": "o'neil, x", "price": None}, [0])
+        self.assertEqual(self.rows([0]), [{"id": 1, "price": None, "name": "o'neil, x"}])
+        self.table.update({"price": decimal.Decimal("1.25")}, where="id >= 2")
+        self.assertEqual(str(self.rows([2])[0]["price"]), "1.25")
+        report = self.table.delete(["2", "9"], by="id")["result"]
+        self.assertEqual((report["keys"], report["keys_found"]), (2, 1))
+        self.assertEqual(len(self.table), 2)
+
+    def test_records_are_appended_and_found_by_an_index(self):
+        more = Path(self.folder.name) / "more.csv"
+        more.write_text("id,price,name\n4,1.00,dora\n")
+        self.table.append(more)
+        self.table.index("name")
+        self.assertEqual([r["id"] for r in self.table.get(["dora", "ann"], by="name")], [4, 1])
+
+    def test_columns_are_altered(self):
+        self.table.alter(
+            add={"n, m": "i16"}, values={"n, m": -5}, drop=["price"], rename={"name": 'a "b"'},
+            types={"id": "i64"},
+        )
+        self.assertEqual(list(self.table.schema), ["id", 'a "b"', "n, m"])
+        self.assertEqual(self.rows([1]), [{"id": 2, 'a "b"': "bob", "n, m": -5}])
+
+    def test_a_failed_change_changes_nothing(self):
+        before = self.path.read_bytes()
+        for change in (
+            lambda: self.table.alter(drop=["q"]),
+            lambda: self.table.update({"id": "x"}, [0]),
+            lambda: self.table.alter(types={"price": "i8"}),
+        ):
+            with self.assertRaises(sp.SpindleError) as caught:
+                change()
+            self.assertNotIsInstance(caught.exception, OSError)
+        self.assertEqual(self.path.read_bytes(), before)
+
+    def test_errors_of_the_system_are_os_errors(self):
+        with self.assertRaises(FileNotFoundError) as caught:
+            sp.Table(self.path.parent / "absent").info()
+        e = caught.exception
+        self.assertIsInstance(e, sp.SpindleError)
+        self.assertEqual((e.errno, e.code), (2, -2))
+        self.assertTrue(str(e.filename).endswith("absent"))
+        again = pickle.loads(pickle.dumps(e))
+        self.assertEqual((type(again), str(again), again.code), (type(e), str(e), e.code))
+        with self.assertRaises(ValueError):
+            self.table.get([0], parallel=-1)
+
+
+if __name__ == "__main__":
+    unittest.main(testRunner=tap.Runner)
