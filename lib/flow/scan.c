@@ -210,8 +210,7 @@ static int miscut(struct sp__scan *s)
 			"a part does not end with a record");
 }
 
-/* Adds the lines of the current input before the part that is read. */
-static int add_before(const struct sp__scan *s, uint64_t *lines)
+int sp__scan_add_before(const struct sp__scan *s, uint64_t *lines)
 {
 	const struct sp__scan_part *part = s->opts.part;
 	int rc = part ? sp__lines_before(part->fd, part->from, sp__scan_line_end(s), lines) : 0;
@@ -245,7 +244,7 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 		return no_memory(s);
 	s->terminators++;
 	if (!sp__rec_end(f, last->data, last->bytes)) {
-		rc = add_before(s, &newlines);
+		rc = sp__scan_add_before(s, &newlines);
 		return rc < 0 ? rc
 			      : sp__rec_unclosed(f, last->data, last->bytes - 1, name, newlines,
 						 s->opts.err);
@@ -353,61 +352,6 @@ static int next_kept(struct sp__scan *s, struct sp_batch *batch)
 	return SP_READY;
 }
 
-/* Returns the number of a line of the input: the one of which `lines` follow the last place. */
-static int line_number(const struct sp__scan *s, uint64_t lines, uint64_t *number)
-{
-	*number = s->place + lines + 1;
-	return add_before(s, number);
-}
-
-/*
- * Leaves out the first record of those at `rest`, which does not fit; lines: of those before it,
- * since the last place.
- */
-static void leave_out(struct sp__scan *s, struct sp_batch *rest, uint64_t lines,
-		      const struct sp__badtext *bad)
-{
-	const char *end = sp__rec_end(&s->opts.format, rest->data, rest->bytes);
-	const size_t bytes = (size_t)(end - rest->data);
-
-	if (!s->skipped.skipped++) {
-		s->skipped.input = s->from;
-		s->skipped.from = s->opts.part ? s->opts.part->from : 0;
-		s->skipped.line = s->place + lines + 1;
-		sp__badtext_reason(bad, s->skipped.reason);
-	}
-	s->skipped_bytes += bytes;
-	*rest = (struct sp_batch){ end, rest->bytes - bytes };
-}
-
-/*
- * Checks the keys of a batch.  The records before one that does not fit are returned; the error is
- * the next result, unless the record is left out.
- */
-static int check(struct sp__scan *s, struct sp_batch *batch)
-{
-	struct sp__badtext bad;
-	const size_t bytes = batch->bytes;
-	uint64_t line, lines;
-	size_t fitting;
-
-	if (sp__key_fitting(s->opts.keys, batch->data, batch->bytes, &s->text, &fitting, &bad))
-		return no_memory(s);
-	if (fitting == batch->bytes)
-		return SP_READY;
-	batch->bytes = fitting;
-	lines = sp__count_bytes(batch->data, fitting, sp__scan_line_end(s));
-	if (s->opts.skip_invalid) {
-		s->unchecked = (struct sp_batch){ batch->data + fitting, bytes - fitting };
-		leave_out(s, &s->unchecked, lines, &bad);
-		return SP_READY;
-	}
-	s->error = line_number(s, lines, &line);
-	if (!s->error)
-		s->error = sp__badtext_error(&bad, s->opts.inputs[s->from], line, s->opts.err);
-	return fitting ? SP_READY : s->error;
-}
-
 /* Takes the next records for which the condition is true. */
 static int choose(struct sp__scan *s, struct sp_batch *batch)
 {
@@ -422,12 +366,12 @@ static int choose(struct sp__scan *s, struct sp_batch *batch)
 			const struct sp__badtext bad = { .wanted = c->not_json.wanted,
 							 .at = c->not_json.at };
 
-			leave_out(s, &c->rest, lines, &bad);
+			sp__scan_leave_out(s, &c->rest, lines, &bad);
 			s->place += lines + 1;
 			*batch = (struct sp_batch){ c->rest.data, 0 };
 			return SP_READY;
 		}
-		rc = line_number(s, lines, &line);
+		rc = sp__scan_line_number(s, lines, &line);
 		return rc ? rc : sp__filtering_error(c, s->opts.inputs[s->from], line, s->opts.err);
 	}
 	s->place += sp__count_bytes(from, (size_t)(batch->data - from), sp__scan_line_end(s));
@@ -510,7 +454,7 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 		rc = next_unchecked(s, batch);
 		if (rc == SP_READY) {
 			end = batch->data + batch->bytes;
-			rc = s->checks ? check(s, batch) : SP_READY;
+			rc = s->checks ? sp__scan_check(s, batch) : SP_READY;
 			pass(s, batch->data, end);
 		}
 		if (rc == SP_READY && s->skip_left)

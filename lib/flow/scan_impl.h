@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a scan.  scan.c writes it, and scanheader.c the members of the header.
+ * The state of a scan.  scan.c writes it, scanheader.c the members of the header, and scancheck.c
+ * those of records left out.
  */
 #pragma once
 
@@ -60,3 +61,20 @@ SP_MUST_CHECK int sp__scan_take_array(struct sp__scan *s, const char *data, size
 SP_MUST_CHECK int sp__scan_end_array(const struct sp__scan *s);
 /* Removes the header records from the batch.  SP_READY, or an error, recorded in opts.err. */
 SP_MUST_CHECK int sp__scan_take_header(struct sp__scan *s, struct sp_batch *batch);
+/* Adds the lines of the current input before the part that is read.  Returns 0 or an error. */
+SP_MUST_CHECK int sp__scan_add_before(const struct sp__scan *s, uint64_t *lines);
+
+/* scancheck.c */
+/* Returns the number of a line of the input: the one of which `lines` follow the last place. */
+SP_MUST_CHECK int sp__scan_line_number(const struct sp__scan *s, uint64_t lines, uint64_t *number);
+/*
+ * Leaves out the first record of those at `rest`, which does not fit; lines: of those before it,
+ * since the last place.
+ */
+void sp__scan_leave_out(struct sp__scan *s, struct sp_batch *rest, uint64_t lines,
+			const struct sp__badtext *bad);
+/*
+ * Checks the keys of a batch.  The records before one that does not fit are returned; the error is
+ * the next result, unless the record is left out.
+ */
+SP_MUST_CHECK int sp__scan_check(struct sp__scan *s, struct sp_batch *batch);
