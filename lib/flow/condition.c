@@ -173,6 +173,7 @@ void sp__filtering_release(struct sp__filtering *c)
 	free(c->fields.at);
 	free(c->columns);
 	free(c->values);
+	sp__json_reader_release(&c->json);
 	sp__bytes_release(&c->unquoted, NULL);
 	sp__expr_scratch_free(c->scratch);
 }
@@ -181,12 +182,12 @@ void sp__filtering_release(struct sp__filtering *c)
 static int set_members(struct sp__filtering *c, const struct sp__condition *w, const char *rec,
 		       size_t bytes)
 {
-	const enum sp__json_check check =
-		w->opts.format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
 	int rc;
 
+	c->json.paths = w->paths;
+	c->json.check = w->opts.format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
 	c->not_json.wanted = NULL;
-	rc = sp__json_find(w->paths, rec, bytes, check, c->values, &c->not_json);
+	rc = sp__json_find_next(&c->json, rec, bytes, 0, c->values, &c->not_json);
 	return rc ? rc
 		  : sp__json_fields(c->values, w->columns, w->ncolumns, bytes, &c->unquoted,
 				    c->columns);

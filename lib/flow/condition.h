@@ -45,6 +45,7 @@ void sp__condition_free(struct sp__condition *w); /* accepts NULL */
 struct sp__filtering {
 	struct sp_batch rest; /* records of the batch that have not been decided */
 	struct sp__json_value *values;
+	struct sp__json_reader json;
 	struct sp__json_error not_json; /* wanted: NULL unless a record is not JSON */
 	uint64_t records, bytes;	/* left out */
 	struct sp__fields fields;

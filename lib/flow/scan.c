@@ -52,6 +52,7 @@ int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts)
 	s->skip_left = opts->skip_bytes;
 	s->fd = -1;
 	s->checks = opts->keys && sp__ks(opts->keys)->checks;
+	s->text.json = &s->json;
 	s->wait = (struct sp__waiter){ .ops = &wait_on_stream, .source = s };
 	s->digest = opts->checksums ? sp__digest_new() : NULL;
 	if (opts->checksums && !s->digest) {
@@ -110,6 +111,7 @@ void sp__scan_close(struct sp__scan *s)
 	sp__bytes_release(&s->header, NULL);
 	sp__bytes_release(&s->lines, NULL);
 	sp__keybuf_release(&s->text);
+	sp__json_reader_release(&s->json);
 	sp__filtering_release(&s->chosen);
 	sp__digest_free(s->digest);
 	free(s);

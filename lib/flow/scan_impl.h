@@ -9,6 +9,7 @@
 #include "flow/scan.h"
 #include "flow/stitch.h"
 #include "rec/jsonarray.h"
+#include "rec/jsonread.h"
 #include "rec/key.h"
 
 struct sp__scan {
@@ -38,6 +39,7 @@ struct sp__scan {
 	struct sp__json_array array; /* the input, if it is one, */
 	struct sp__bytes lines;	     /* and the lines of the last span */
 	struct sp__keybuf text;	     /* text of the record that is checked */
+	struct sp__json_reader json; /* reads it */
 	struct sp__io_counters done; /* requests of closed streams */
 	char engine[32];
 	bool refused; /* a closed stream was refused direct I/O */

@@ -74,6 +74,7 @@ void sp__group_worker_close(struct sp__group_worker *w)
 	free(w->values);
 	free(w->second);
 	free(w->found);
+	sp__json_reader_release(&w->json);
 	free(w->fields.at);
 }
 
@@ -299,10 +300,11 @@ static void set_keys(struct sp__group_worker *w)
 static int set_members(struct sp__group_worker *w, const char *rec, size_t bytes)
 {
 	const struct sp__group_spec *s = w->in->spec;
-	const enum sp__json_check check =
-		w->in->format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
-	int rc = sp__json_find(s->paths, rec, bytes, check, w->found, &w->not_json);
+	int rc;
 
+	w->json.paths = s->paths;
+	w->json.check = w->in->format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
+	rc = sp__json_find_next(&w->json, rec, bytes, 0, w->found, &w->not_json);
 	if (!rc)
 		rc = sp__json_fields(w->found, s->columns, s->ncolumns, bytes, &w->unquoted,
 				     w->columns);

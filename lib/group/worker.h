@@ -66,7 +66,8 @@ struct sp__group_worker {
 	uint64_t added, made;		/* records, and groups of them, since the table was empty */
 	uint64_t records, bytes;	/* taken; bytes are counted by the owner */
 	uint64_t skipped, filtered, partials, fills;
-	struct sp__json_value *found;	/* values at the paths of a record of JSON */
+	struct sp__json_value *found; /* values at the paths of a record of JSON */
+	struct sp__json_reader json;
 	struct sp__json_error not_json; /* wanted: NULL unless a record is not JSON */
 	struct sp__expr_bad bad;	/* a value that is not a number or a date */
 	const char *bad_of;		/* in which aggregate or expression */

@@ -349,7 +349,7 @@ static int encode_json(const struct sp_keyset *ks, const char *rec, size_t bytes
 {
 	struct sp__json_value values[SP__JSON_KEYS];
 	struct sp__json_error unused;
-	int rc = sp__json_find(ks->json, rec, bytes, SP__JSON_CHECK_FOUND, values, &unused);
+	int rc = sp__json_values(ks, rec, bytes, SP__JSON_CHECK_FOUND, buf, values, &unused);
 
 	buf->null = false;
 	for (size_t i = 0; i < ks->nkeys && !rc && (buf->bytes < SP__KEY_MAX || buf->uncut); i++) {

@@ -105,7 +105,7 @@ static bool is_no_object(const char *rec, size_t bytes, struct sp__json_error *e
 
 /* Returns 1 if a record is not JSON, or not an object where that is required. */
 static int find_bad_json(const struct sp_keyset *ks, const char *rec, size_t bytes,
-			 struct sp__badtext *m)
+			 const struct sp__keybuf *buf, struct sp__badtext *m)
 {
 	const enum sp__json_check how =
 		ks->pub.format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
@@ -113,7 +113,7 @@ static int find_bad_json(const struct sp_keyset *ks, const char *rec, size_t byt
 	struct sp__json_error error;
 
 	m->object = false;
-	if (!sp__json_find(ks->json, rec, bytes, how, values, &error)) {
+	if (!sp__json_values(ks, rec, bytes, how, buf, values, &error)) {
 		if (!ks->pub.format.objects || !is_no_object(rec, bytes, &error))
 			return 0;
 		m->object = true;
@@ -129,7 +129,7 @@ static int find_bad(const struct sp_keyset *ks, const char *rec, size_t bytes,
 {
 	m->wanted = NULL;
 	if (ks->pub.format.json)
-		return find_bad_json(ks, rec, bytes, m);
+		return find_bad_json(ks, rec, bytes, buf, m);
 	for (size_t i = 0; i < ks->nkeys; i++) {
 		const struct sp_key *k = &ks->comp[i].key;
 
@@ -155,6 +155,7 @@ int sp__key_fitting(const struct sp_keyset *ks, const char *data, size_t bytes,
 
 	for (; p < end; p = next) {
 		next = sp__rec_end(f, p, (size_t)(end - p));
+		buf->reach = (size_t)(end - p);
 		rc = find_bad(ks, p, (size_t)(next - p) - sp__rec_term(f), buf, bad);
 		if (rc)
 			break;

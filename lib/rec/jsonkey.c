@@ -306,6 +306,17 @@ static int encode(const struct sp__json_value *v, unsigned depth, struct sp__key
 	}
 }
 
+int sp__json_values(const struct sp_keyset *ks, const char *rec, size_t bytes,
+		    enum sp__json_check check, const struct sp__keybuf *buf,
+		    struct sp__json_value *values, struct sp__json_error *error)
+{
+	if (!buf->json)
+		return sp__json_find(ks->json, rec, bytes, check, values, error);
+	buf->json->paths = ks->json;
+	buf->json->check = check;
+	return sp__json_find_next(buf->json, rec, bytes, buf->reach, values, error);
+}
+
 int sp__json_encode(const struct sp__json_value *v, struct sp__keybuf *buf)
 {
 	return encode(v, 0, buf);

@@ -16,6 +16,7 @@ static struct sp__json_node new_node(void)
 
 int sp__json_paths_new(struct sp__json_paths **paths)
 {
+	static _Atomic uint64_t last_id;
 	struct sp__json_paths *t = calloc(1, sizeof(*t));
 
 	*paths = t;
@@ -27,6 +28,7 @@ int sp__json_paths_new(struct sp__json_paths **paths)
 		return -ENOMEM;
 	}
 	t->nodes[t->nnodes++] = new_node();
+	t->id = ++last_id;
 	return 0;
 }
 

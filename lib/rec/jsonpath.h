@@ -21,6 +21,7 @@ struct sp__json_paths {
 	struct sp__json_node *nodes;
 	size_t nnodes;
 	size_t npaths;
+	uint64_t id; /* that no other set of the process has */
 };
 
 /* Returns the value of four hexadecimal digits, or -1. */

@@ -3,7 +3,8 @@
  * Reads JSON, and finds values in it (jsonread.h).
  *
  * Objects and arrays on the way to a path are walked by calls of read_value(); all others are
- * skipped by a loop that keeps one bit for each open one.
+ * skipped by a loop that keeps one bit for each open one.  A record that has the shape of one read
+ * before (jsonshape.h) is read by follow_shape() instead.
  */
 #include <string.h>
 #ifdef __SSE2__
@@ -11,8 +12,9 @@
 #endif
 #include "base/err.h"
 #include "base/few.h"
+#include "base/minmax.h"
 #include "base/utf8.h"
-#include "rec/jsonpath.h"
+#include "rec/jsonshape.h"
 
 #define NONE SP__JSON_NO_NODE
 #define EXPONENT_DIGITS 15 /* sums of exponents and lengths fit into 64 bits */
@@ -23,8 +25,10 @@ struct reading {
 	struct sp__json_value *values;
 	struct sp__json_error *error;
 	const char *begin;
-	bool all; /* check all characters */
+	const char *reach; /* bytes up to there, the end or behind it, can be loaded */
+	bool all;	   /* check all characters */
 	unsigned depth;
+	struct sp__json_shapes *shapes; /* note scalar values there; or NULL */
 };
 
 static const char *fail(struct reading *r, const char *at, const char *wanted)
@@ -53,15 +57,18 @@ static const char *skip_escape(struct reading *r, const char *p)
 						: p + 6;
 }
 
-/* Returns the first quote, backslash or control character; *high: bytes above 127 were seen. */
-static inline const char *plain_end(const char *p, const char *end, bool *high)
+/*
+ * Returns the first quote, backslash or control character, or end; *high: bytes above 127 were
+ * seen, maybe behind it.
+ */
+static inline const char *plain_end(const char *p, const char *end, const char *reach, bool *high)
 {
 #ifdef __SSE2__
 	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
 	const __m128i control = _mm_set1_epi8(0x1F);
 	unsigned above = 0;
 
-	for (; end - p >= 16; p += 16) {
+	for (; p < end && reach - p >= 16; p += 16) {
 		const __m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)p);
 		const __m128i hit = _mm_or_si128(
 			_mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, slash)),
@@ -71,10 +78,13 @@ static inline const char *plain_end(const char *p, const char *end, bool *high)
 		above |= (unsigned)_mm_movemask_epi8(chunk);
 		if (hits) {
 			*high |= above != 0;
-			return p + __builtin_ctz(hits);
+			p += __builtin_ctz(hits);
+			return p < end ? p : end;
 		}
 	}
 	*high |= above != 0;
+	if (p > end)
+		return end;
 #endif
 	for (; p < end && *p != '"' && *p != '\\' && (unsigned char)*p > 0x1F; p++)
 		*high |= (unsigned char)*p > 127;
@@ -108,7 +118,7 @@ static inline const char *read_text(struct reading *r, const char *p, bool check
 
 	*escaped = false;
 	for (;;) {
-		p = plain_end(p, r->end, &high);
+		p = plain_end(p, r->end, r->reach, &high);
 		if (__builtin_expect(p < r->end && *p == '"', 1))
 			break;
 		if (p == r->end)
@@ -150,7 +160,37 @@ static const char *read_exponent(struct reading *r, const char *p)
 	return p;
 }
 
-static const char *read_number(struct reading *r, const char *p)
+#ifdef __SSE2__
+/*
+ * Returns the end of a number of at most 15 bytes without an exponent; NULL: it is another one, or
+ * not a number.
+ */
+static inline const char *short_number_end(const struct reading *r, const char *p)
+{
+	unsigned others, whole, decimals;
+	__m128i chunk;
+
+	p += *p == '-';
+	if (r->reach - p < 16)
+		return NULL;
+	chunk = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_set1_epi8('0'));
+	others = ~(unsigned)_mm_movemask_epi8(
+		_mm_cmpeq_epi8(_mm_min_epu8(chunk, _mm_set1_epi8(9)), chunk));
+	whole = (unsigned)__builtin_ctz(others);
+	if (!whole || whole > 15 || (*p == '0' && whole > 1))
+		return NULL;
+	p += whole;
+	if (*p == '.') {
+		decimals = (unsigned)__builtin_ctz(others >> (whole + 1));
+		if (!decimals || whole + decimals > 14)
+			return NULL;
+		p += decimals + 1;
+	}
+	return p <= r->end && (*p | 32) != 'e' ? p : NULL;
+}
+#endif
+
+static const char *read_any_number(struct reading *r, const char *p)
 {
 	const char *const end = r->end, *digits;
 
@@ -170,31 +210,39 @@ static const char *read_number(struct reading *r, const char *p)
 	return p < end && (*p | 32) == 'e' ? read_exponent(r, p + 1) : p;
 }
 
+static inline const char *read_number(struct reading *r, const char *p)
+{
+#ifdef __SSE2__
+	const char *end = short_number_end(r, p);
+
+	if (__builtin_expect(end != NULL, 1))
+		return end;
+#endif
+	return read_any_number(r, p);
+}
+
 static const char *read_word(struct reading *r, const char *p, enum sp__json_kind *kind)
 {
-	static const struct {
-		const char *word;
-		size_t n;
-		enum sp__json_kind kind;
-	} words[] = { { "null", 4, SP__JSON_NULL },
-		      { "true", 4, SP__JSON_TRUE },
-		      { "false", 5, SP__JSON_FALSE } };
+	const size_t left = (size_t)(r->end - p);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if ((size_t)(r->end - p) < words[i].n || memcmp(p, words[i].word, words[i].n) != 0)
-			continue;
-		*kind = words[i].kind;
-		return p + words[i].n;
+	if (left >= 4 && !memcmp(p, "true", 4)) {
+		*kind = SP__JSON_TRUE;
+		return p + 4;
+	}
+	if (left >= 5 && !memcmp(p, "false", 5)) {
+		*kind = SP__JSON_FALSE;
+		return p + 5;
+	}
+	if (left >= 4 && !memcmp(p, "null", 4)) {
+		*kind = SP__JSON_NULL;
+		return p + 4;
 	}
 	return fail(r, p, "a JSON value");
 }
 
-/* Reads a value that is neither an object nor an array. */
-static inline const char *read_scalar(struct reading *r, const char *p, bool check,
+static inline const char *take_scalar(struct reading *r, const char *p, bool check,
 				      struct sp__json_value *v)
 {
-	if (p == r->end)
-		return fail(r, p, "a JSON value");
 	v->escaped = false;
 	if (*p == '"') {
 		v->kind = SP__JSON_TEXT;
@@ -205,6 +253,20 @@ static inline const char *read_scalar(struct reading *r, const char *p, bool che
 		return read_number(r, p);
 	}
 	return read_word(r, p, &v->kind);
+}
+
+/* Reads a value that is neither an object nor an array. */
+static inline const char *read_scalar(struct reading *r, const char *p, bool check,
+				      struct sp__json_value *v)
+{
+	const char *end;
+
+	if (p == r->end)
+		return fail(r, p, "a JSON value");
+	end = take_scalar(r, p, check, v);
+	if (r->shapes && end)
+		sp__json_shapes_note(r->shapes, p, end, check);
+	return end;
 }
 
 /* Objects and arrays that contain no path. */
@@ -415,6 +477,25 @@ static const char *read_value(struct reading *r, const char *p, unsigned node)
 	return p;
 }
 
+static void forget_all(const struct sp__json_paths *paths, struct sp__json_value *values)
+{
+	for (size_t i = 0; paths && i < paths->npaths; i++)
+		values[i] = (struct sp__json_value){ .p = "" };
+}
+
+static int read_record(struct reading *r)
+{
+	const char *p = skip_blanks(r->begin, r->end);
+
+	forget_all(r->paths, r->values);
+	p = read_value(r, p, r->paths ? 0 : NONE);
+	if (p)
+		p = skip_blanks(p, r->end);
+	if (p && p < r->end)
+		p = fail(r, p, "the end of the line");
+	return p ? 0 : SP_EFORMAT;
+}
+
 int sp__json_find(const struct sp__json_paths *paths, const char *rec, size_t bytes,
 		  enum sp__json_check check, struct sp__json_value *values,
 		  struct sp__json_error *error)
@@ -422,26 +503,69 @@ int sp__json_find(const struct sp__json_paths *paths, const char *rec, size_t by
 	struct reading r = { .paths = paths,
 			     .begin = rec,
 			     .end = rec + bytes,
+			     .reach = rec + bytes,
 			     .values = values,
 			     .error = error,
 			     .all = check == SP__JSON_CHECK_ALL };
-	const char *p = skip_blanks(rec, r.end);
 
-	for (size_t i = 0; paths && i < paths->npaths; i++)
-		values[i] = (struct sp__json_value){ .p = "" };
-	p = read_value(&r, p, paths ? 0 : NONE);
-	if (p)
-		p = skip_blanks(p, r.end);
-	if (p && p < r.end)
-		p = fail(&r, p, "the end of the line");
-	return p ? 0 : SP_EFORMAT;
+	return read_record(&r);
+}
+
+/* Reads a record that has one of the shapes.  False: it has another one, or an error. */
+static bool follow_shape(struct reading *r, const struct sp__json_shapes *s)
+{
+	const struct sp__json_shape *at = s->shapes;
+	const char *p = r->begin;
+
+	for (;;) {
+		struct sp__json_value v = { 0 };
+
+		at = sp__json_shapes_next(s, at, p, r->end);
+		if (!at || at->last)
+			return at;
+		v.p = p + at->bytes;
+		p = take_scalar(r, v.p, at->path != NONE, &v);
+		if (!p)
+			return false;
+		v.n = (size_t)(p - v.p);
+		if (at->path != NONE)
+			r->values[at->path] = v;
+	}
+}
+
+int sp__json_find_next(struct sp__json_reader *reader, const char *rec, size_t bytes, size_t reach,
+		       struct sp__json_value *values, struct sp__json_error *error)
+{
+	struct sp__json_shapes *shapes = sp__json_shapes_of(reader);
+	struct reading r = { .paths = reader->paths,
+			     .begin = rec,
+			     .end = rec + bytes,
+			     .reach = rec + sp__max(bytes, reach),
+			     .values = values,
+			     .error = error,
+			     .all = reader->check == SP__JSON_CHECK_ALL };
+	int rc;
+
+	if (!shapes)
+		return read_record(&r);
+	forget_all(r.paths, values);
+	if (follow_shape(&r, shapes)) {
+		sp__json_shapes_known(shapes);
+		return 0;
+	}
+	r.shapes = shapes;
+	sp__json_shapes_begin(shapes);
+	rc = read_record(&r);
+	if (!rc)
+		sp__json_shapes_learn(shapes, reader->paths, rec, rec + bytes, values);
+	return rc;
 }
 
 bool sp__json_item(struct sp__json_items *in, struct sp__json_value *name,
 		   struct sp__json_value *value)
 {
 	struct sp__json_error unused;
-	struct reading r = { .begin = in->p, .end = in->end, .error = &unused };
+	struct reading r = { .begin = in->p, .end = in->end, .reach = in->end, .error = &unused };
 	const char *p = skip_blanks(in->p, in->end);
 
 	if (p < in->end && *p == ',')

@@ -85,6 +85,26 @@ SP_MUST_CHECK int sp__json_find(const struct sp__json_paths *paths, const char *
 				enum sp__json_check check, struct sp__json_value *values,
 				struct sp__json_error *error);
 
+/*
+ * Reads records one after the other, which is faster if many have the same shape (jsonshape.h).
+ * The owner sets paths and check, and may change them between records; it releases the reader.  One
+ * thread uses it.
+ */
+struct sp__json_reader {
+	const struct sp__json_paths *paths;
+	enum sp__json_check check;
+	struct sp__json_shapes *shapes; /* NULL at the beginning */
+};
+
+void sp__json_reader_release(struct sp__json_reader *reader);
+/*
+ * Does the work of sp__json_find().  reach: bytes that can be loaded from the record on; 0: those
+ * of the record.
+ */
+SP_MUST_CHECK int sp__json_find_next(struct sp__json_reader *reader, const char *rec, size_t bytes,
+				     size_t reach, struct sp__json_value *values,
+				     struct sp__json_error *error);
+
 /* The members of an object, or the elements of an array, that was read before and is valid. */
 struct sp__json_items {
 	const char *p, *end;

@@ -41,6 +41,8 @@
 /* Maximum keys of a set, if records are JSON. */
 #define SP__JSON_KEYS 64
 
+struct sp__json_reader;
+
 enum sp__keyform { SP__KEY_INPLACE, SP__KEY_ENCODED, SP__KEY_COLLATED };
 
 /* The part of struct sp_keyset that callers can read; it is its first member. */
@@ -73,6 +75,7 @@ struct sp__keybuf {
 	size_t reach; /* set by the caller: bytes that can be read from the record on; or 0 */
 	bool tells;   /* the key, of at most eight bytes, determines the record */
 	bool null;    /* JSON: a key of the record is missing or null */
+	struct sp__json_reader *json; /* JSON: set by the caller, for its thread; or NULL */
 	struct sp__keybuf *scratch;
 };
 

@@ -40,6 +40,18 @@ static void agree(const char *rec, size_t n, bool good)
 	json_decref(other);
 }
 
+/* Requires that a reader of records of the same shapes finds the same. */
+static void same_by_shape(struct sp__json_reader *reader, const char *rec, size_t n)
+{
+	struct sp__json_value v = { 0 }, w = { 0 };
+	struct sp__json_error e = { 0 }, f = { 0 };
+	const int rc = sp__json_find(reader->paths, rec, n, reader->check, &v, &e);
+
+	require(rc == sp__json_find_next(reader, rec, n, n, &w, &f));
+	require(rc ? e.at == f.at && e.wanted == f.wanted : v.p == w.p || (!v.kind && !w.kind));
+	require(rc || (v.kind == w.kind && v.n == w.n));
+}
+
 static void one_record(const struct sp__json_paths *paths, const char *from, size_t n)
 {
 	struct sp__json_value v = { 0 };
@@ -84,6 +96,7 @@ static void records(const char *path, const struct sp__json_paths *paths, const 
 				    .nkeys = 1,
 				    .separator = -1,
 				    .stable = true };
+	struct sp__json_reader reader = { .paths = paths, .check = SP__JSON_CHECK_ALL };
 	const char *last = at, *stop;
 	struct sp_keyset *ks;
 	size_t last_n = 0;
@@ -94,6 +107,7 @@ static void records(const char *path, const struct sp__json_paths *paths, const 
 		stop = memchr(at, '\n', (size_t)(end - at));
 		stop = stop ? stop : end;
 		one_record(paths, at, (size_t)(stop - at));
+		same_by_shape(&reader, at, (size_t)(stop - at));
 		compare(ks, last, last_n, at, (size_t)(stop - at));
 		last = at;
 		last_n = (size_t)(stop - at);
@@ -101,6 +115,7 @@ static void records(const char *path, const struct sp__json_paths *paths, const 
 			break;
 	}
 	sp_keyset_free(ks);
+	sp__json_reader_release(&reader);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
+#include "rec/jsonshape.h"
 #include "rec/keyset.h"
 #include "tap.h"
 
@@ -399,6 +400,127 @@ static void order_of_values(void)
 	sp_keyset_free(ks);
 }
 
+/* Writes a scalar, an array or an object; returns its end.  depth 0: a valid scalar. */
+static char *put_some(struct sp__rng *rng, char *to, unsigned depth)
+{
+	static const char *const scalars[] = { "1",
+					       "-20.5",
+					       "1234567890123456",
+					       "0.25e3",
+					       "true",
+					       "null",
+					       "\"\"",
+					       "\"text\"",
+					       "\"a\\nb\"",
+					       "\"caf\xC3\xA9\"",
+					       "\"a text of more than 16 bytes\"",
+					       "\"\xFF\"" };
+	const uint64_t kind = sp__rng_below(rng, depth ? 8 : 6);
+
+	if (kind < 6 || depth > 3)
+		return stpcpy(
+			to,
+			scalars[sp__rng_below(rng, sizeof(scalars) / sizeof(*scalars) - !depth)]);
+	*to++ = kind == 6 ? '[' : '{';
+	for (uint64_t i = 0, n = sp__rng_below(rng, 3); i < n; i++) {
+		to = stpcpy(to, !i ? "" : sp__rng_below(rng, 9) ? "," : " , ");
+		if (kind == 7)
+			to = stpcpy(to, i ? "\"c\":" : "\"x\": ");
+		to = put_some(rng, to, depth + 1);
+	}
+	*to++ = kind == 6 ? ']' : '}';
+	return to;
+}
+
+/* Writes an object with one of a number of sets of members; of few, none has a name twice. */
+static char *put_record(struct sp__rng *rng, char *to, unsigned sets)
+{
+	static const char *const names[] = { "\"a\":", "\"b\": ", "\"d\":",
+					     "\"long name of a member\":", "\"\\u0061\":" };
+	const uint64_t set = sp__rng_below(rng, sets);
+	const uint64_t members = sets < 9 ? (set * 4 + 11) & 15 : set * 37 + 11;
+	const char *separator = "{";
+
+	for (unsigned i = 0; i < 8; i++) {
+		if (!(members >> i & 1))
+			continue;
+		to = stpcpy(stpcpy(to, separator), names[i % 5]);
+		to = i == 2 && sets < 9 ? stpcpy(stpcpy(to, "[true,"), "17]")
+					: put_some(rng, to, sets < 9 ? 0 : 1);
+		separator = ",";
+	}
+	return stpcpy(to, *separator == '{' ? "{}" : "}");
+}
+
+static bool same_values(const struct sp__json_value *a, const struct sp__json_value *b, size_t n)
+{
+	bool same = true;
+
+	for (size_t i = 0; i < n; i++)
+		same &= a[i].kind == b[i].kind &&
+			(!a[i].kind ||
+			 (a[i].p == b[i].p && a[i].n == b[i].n &&
+			  (a[i].kind != SP__JSON_TEXT || a[i].escaped == b[i].escaped)));
+	return same;
+}
+
+/* Reads a record in both ways, in memory that ends with it or not.  True if they agree. */
+static bool alike(struct sp__json_reader *reader, const char *rec, size_t n, bool beyond,
+		  bool *good)
+{
+	struct sp__json_value v[4], w[4];
+	struct sp__json_error e = { 0 }, f = { 0 };
+	char *copy = malloc(n + 1 + 64 * (size_t)beyond);
+	bool same;
+	int rc;
+
+	memset(copy + n, beyond ? '7' : '\n', 1 + 64 * (size_t)beyond);
+	memcpy(copy, rec, n);
+	copy[n] = '\n';
+	rc = sp__json_find(reader->paths, copy, n, reader->check, v, &e);
+	same = rc == sp__json_find_next(reader, copy, n, n + 1 + 64 * (size_t)beyond, w, &f);
+	same = same && (rc ? e.at == f.at && e.wanted == f.wanted : same_values(v, w, 4));
+	*good = !rc;
+	free(copy);
+	return same;
+}
+
+/* Records of the same shape, of others, and invalid ones: both ways of reading agree. */
+static void shapes(void)
+{
+	static const char *const wanted[] = { ".a", ".b.c", ".d[1]", ".\"long name of a member\"" };
+	struct sp__json_reader reader = { 0 };
+	struct sp__rng rng = { 11 };
+	struct sp__json_paths *set;
+	unsigned differ = 0, valid = 0, known = 0;
+	const char *rest;
+	size_t number;
+	bool good = !sp__json_paths_new(&set);
+
+	for (size_t i = 0; i < 4; i++)
+		good = good && !sp__json_paths_add(set, wanted[i], ":", &number, &rest, NULL);
+	reader.paths = set;
+	for (unsigned i = 0; good && i < tap_times(200000); i++) {
+		char text[4096];
+		size_t n = (size_t)(put_record(&rng, text, i / 5000 % 2 ? 200 : 3) - text);
+		bool fine;
+
+		reader.check = i / 20000 % 2 ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
+		if (sp__rng_below(&rng, 20) == 0)
+			text[sp__rng_below(&rng, n)] =
+				"{}[]\",:\\0-.e \xC3"[sp__rng_below(&rng, 14)];
+		known += reader.shapes && !reader.shapes->pause;
+		if (!alike(&reader, text, n, i % 2, &fine) && differ++ < 5)
+			diag("%.*s", (int)n, text);
+		valid += fine;
+	}
+	ok(good && !differ && valid > tap_times(100000) && known > tap_times(50000),
+	   "known shapes do not change what is found (%u valid, %u differ, %u by shapes)", valid,
+	   differ, known);
+	sp__json_reader_release(&reader);
+	sp__json_paths_free(set);
+}
+
 int main(void)
 {
 	syntax();
@@ -408,5 +530,6 @@ int main(void)
 	paths_refused();
 	walks();
 	order_of_values();
+	shapes();
 	return done();
 }

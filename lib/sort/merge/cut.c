@@ -319,7 +319,9 @@ static struct sp__cut_key current_key(const struct sp__cuts *c, const struct sp_
 static int pass(const struct sp__cuts *c, struct sp__merge *m, unsigned j,
 		const struct sp__cut_key *k, uint64_t *at)
 {
-	const struct sp__cursor_env env = { m->keys, m->budget, &m->saved, m->err, false };
+	const struct sp__cursor_env env = {
+		m->keys, m->budget, &m->saved, m->err, false, &m->json
+	};
 	struct sp__cursor *cursor = &m->cursors[j];
 	struct sp__cut_key key;
 	int rc;

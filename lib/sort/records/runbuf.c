@@ -11,11 +11,13 @@
 void sp__runbuf_init(struct sp__runbuf *rb, const struct sp_keyset *keys)
 {
 	*rb = (struct sp__runbuf){ .keys = keys, .ordered = true };
+	rb->keybuf.json = &rb->json;
 }
 
 void sp__runbuf_release(struct sp__runbuf *rb)
 {
 	sp__keybuf_release(&rb->keybuf);
+	sp__json_reader_release(&rb->json);
 }
 
 void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity)

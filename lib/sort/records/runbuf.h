@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "base/tally.h"
+#include "rec/jsonread.h"
 #include "rec/key.h"
 #include "rec/recfmt.h"
 #include "sort/records/counted.h"
@@ -95,6 +96,7 @@ struct sp__runbuf {
 	struct sp__tally added;	  /* accepted by add() */
 	struct sp__tally dropped; /* by add(), unique() and cut() */
 	struct sp__keybuf keybuf;
+	struct sp__json_reader json; /* of keybuf */
 	struct sp__distinct distinct;
 };
 

@@ -90,6 +90,7 @@ static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *en
 	}
 	kb = &c->keybuf[c->which ^= 1];
 	kb->reach = c->reach;
+	kb->json = env->json;
 	rc = sp__key_encode(env->keys, c->rec, bytes, kb);
 	if (rc < 0)
 		return rc;

@@ -45,6 +45,7 @@ void sp__merge_release(struct sp__merge *m)
 	for (unsigned i = 0; m->cursors && i < m->n; i++)
 		sp__cursor_release(&m->cursors[i], m->budget);
 	sp__bytes_release(&m->saved, m->budget);
+	sp__json_reader_release(&m->json);
 	free(m->cursors);
 	free(m->tree);
 	m->cursors = NULL;
@@ -237,7 +238,7 @@ static bool alone(const struct sp__merge *m)
 
 static struct sp__cursor_env env_of(struct sp__merge *m)
 {
-	return (struct sp__cursor_env){ m->keys, m->budget, &m->saved, m->err, alone(m) };
+	return (struct sp__cursor_env){ m->keys, m->budget, &m->saved, m->err, alone(m), &m->json };
 }
 
 static int start(struct sp__merge *m, bool wait)

@@ -62,7 +62,8 @@ struct sp__cursor_env {
 	struct sp__budget *budget;
 	struct sp__bytes *saved; /* shared by all cursors of a merge */
 	struct sp_errinfo *err;
-	bool keyless; /* keys are not needed */
+	bool keyless;		      /* keys are not needed */
+	struct sp__json_reader *json; /* of all cursors of a merge */
 };
 
 /*
@@ -87,6 +88,7 @@ struct sp__merge {
 	unsigned n;
 	struct sp__match *tree; /* [0]: the winner; [1..n): losers */
 	struct sp__bytes saved;
+	struct sp__json_reader json;
 	struct sp__budget *budget;
 	struct sp_errinfo *err;
 	bool coded; /* offset-value codes are in use */
