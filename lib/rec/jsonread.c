@@ -7,13 +7,11 @@
  * before (jsonshape.h) is read by follow_shape() instead.
  */
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 #include "base/err.h"
 #include "base/few.h"
 #include "base/minmax.h"
 #include "base/utf8.h"
+#include "rec/jsonscan.h"
 #include "rec/jsonshape.h"
 
 #define NONE SP__JSON_NO_NODE
@@ -57,40 +55,6 @@ static const char *skip_escape(struct reading *r, const char *p)
 						: p + 6;
 }
 
-/*
- * Returns the first quote, backslash or control character, or end; *high: bytes above 127 were
- * seen, maybe behind it.
- */
-static inline const char *plain_end(const char *p, const char *end, const char *reach, bool *high)
-{
-#ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
-	const __m128i control = _mm_set1_epi8(0x1F);
-	unsigned above = 0;
-
-	for (; p < end && reach - p >= 16; p += 16) {
-		const __m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)p);
-		const __m128i hit = _mm_or_si128(
-			_mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, slash)),
-			_mm_cmpeq_epi8(_mm_min_epu8(chunk, control), chunk));
-		const unsigned hits = (unsigned)_mm_movemask_epi8(hit);
-
-		above |= (unsigned)_mm_movemask_epi8(chunk);
-		if (hits) {
-			*high |= above != 0;
-			p += __builtin_ctz(hits);
-			return p < end ? p : end;
-		}
-	}
-	*high |= above != 0;
-	if (p > end)
-		return end;
-#endif
-	for (; p < end && *p != '"' && *p != '\\' && (unsigned char)*p > 0x1F; p++)
-		*high |= (unsigned char)*p > 127;
-	return p;
-}
-
 /* True if the characters between the quotes are UTF-8, and surrogates come in pairs. */
 static bool valid_characters(const char *p, const char *end, bool escaped, bool high)
 {
@@ -118,7 +82,7 @@ static inline const char *read_text(struct reading *r, const char *p, bool check
 
 	*escaped = false;
 	for (;;) {
-		p = plain_end(p, r->end, r->reach, &high);
+		p = sp__json_plain_end(p, r->end, r->reach, &high);
 		if (__builtin_expect(p < r->end && *p == '"', 1))
 			break;
 		if (p == r->end)
@@ -160,36 +124,6 @@ static const char *read_exponent(struct reading *r, const char *p)
 	return p;
 }
 
-#ifdef __SSE2__
-/*
- * Returns the end of a number of at most 15 bytes without an exponent; NULL: it is another one, or
- * not a number.
- */
-static inline const char *short_number_end(const struct reading *r, const char *p)
-{
-	unsigned others, whole, decimals;
-	__m128i chunk;
-
-	p += *p == '-';
-	if (r->reach - p < 16)
-		return NULL;
-	chunk = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_set1_epi8('0'));
-	others = ~(unsigned)_mm_movemask_epi8(
-		_mm_cmpeq_epi8(_mm_min_epu8(chunk, _mm_set1_epi8(9)), chunk));
-	whole = (unsigned)__builtin_ctz(others);
-	if (!whole || whole > 15 || (*p == '0' && whole > 1))
-		return NULL;
-	p += whole;
-	if (*p == '.') {
-		decimals = (unsigned)__builtin_ctz(others >> (whole + 1));
-		if (!decimals || whole + decimals > 14)
-			return NULL;
-		p += decimals + 1;
-	}
-	return p <= r->end && (*p | 32) != 'e' ? p : NULL;
-}
-#endif
-
 static const char *read_any_number(struct reading *r, const char *p)
 {
 	const char *const end = r->end, *digits;
@@ -212,12 +146,10 @@ static const char *read_any_number(struct reading *r, const char *p)
 
 static inline const char *read_number(struct reading *r, const char *p)
 {
-#ifdef __SSE2__
-	const char *end = short_number_end(r, p);
+	const char *end = sp__json_short_number_end(p, r->end, r->reach);
 
 	if (__builtin_expect(end != NULL, 1))
 		return end;
-#endif
 	return read_any_number(r, p);
 }
 
@@ -240,12 +172,17 @@ static const char *read_word(struct reading *r, const char *p, enum sp__json_kin
 	return fail(r, p, "a JSON value");
 }
 
-static inline const char *take_scalar(struct reading *r, const char *p, bool check,
-				      struct sp__json_value *v)
+static inline __attribute__((always_inline)) const char *
+take_scalar(struct reading *r, const char *p, bool check, struct sp__json_value *v)
 {
+	const char *end;
+
 	v->escaped = false;
 	if (*p == '"') {
 		v->kind = SP__JSON_TEXT;
+		end = sp__json_plain_text_end(p + 1, r->end, r->reach, check || r->all);
+		if (__builtin_expect(end != NULL, 1))
+			return end;
 		return read_text(r, p, check, &v->escaped);
 	}
 	if (*p == '-' || (unsigned char)(*p - '0') < 10) {
@@ -520,7 +457,7 @@ static bool follow_shape(struct reading *r, const struct sp__json_shapes *s)
 	for (;;) {
 		struct sp__json_value v = { 0 };
 
-		at = sp__json_shapes_next(s, at, p, r->end);
+		at = sp__json_shapes_next(s, at, p, r->end, r->reach);
 		if (!at || at->last)
 			return at;
 		v.p = p + at->bytes;

@@ -15,6 +15,9 @@
  */
 #pragma once
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include "base/few.h"
 #include "rec/jsonpath.h"
 
@@ -41,7 +44,7 @@ struct sp__json_shapes {
 	unsigned pause; /* records to be read without shapes */
 	unsigned n, text_bytes, nscalars;
 	struct sp__json_shape shapes[SP__JSON_SHAPES]; /* the first one is the root */
-	char text[SP__JSON_SHAPE_BYTES];
+	char text[SP__JSON_SHAPE_BYTES + 16];
 	struct sp__json_scalar scalars[SP__JSON_SHAPE_SCALARS]; /* of the record that is read */
 };
 
@@ -69,36 +72,45 @@ static inline void sp__json_shapes_note(struct sp__json_shapes *s, const char *p
 void sp__json_shapes_learn(struct sp__json_shapes *s, const struct sp__json_paths *paths,
 			   const char *rec, const char *end, const struct sp__json_value *values);
 
-static inline bool sp__json_shape_same(const char *a, const char *b, size_t n)
+#ifdef __SSE2__
+/* Bit i: byte i is the same, i < 16. */
+static inline unsigned sp__json_shape_equal(const char *a, const char *b)
 {
-	uint64_t words[4];
+	return (unsigned)_mm_movemask_epi8(
+		_mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)a),
+			       _mm_loadu_si128((const __m128i *)(const void *)b)));
+}
+#endif
 
-	if (n < 16)
-		return sp__load_few(a, n) == sp__load_few(b, n) &&
-		       (n <= 8 || sp__load_few(a + n - 8, 8) == sp__load_few(b + n - 8, 8));
-	for (size_t i = 0; i < n; i += 16) {
-		const size_t at = i + 16 < n ? i : n - 16;
+/* Returns !memcmp().  16 bytes of a can be loaded, and of b `readable` ones, at least n. */
+static inline bool sp__json_shape_same(const char *a, const char *b, size_t n, size_t readable)
+{
+#ifdef __SSE2__
+	if (__builtin_expect(readable >= 16, 1)) {
+		const unsigned differ = ~sp__json_shape_equal(a, b) & 0xFFFF;
 
-		memcpy(words, a + at, 16);
-		memcpy(words + 2, b + at, 16);
-		if (((words[0] ^ words[2]) | (words[1] ^ words[3])) != 0)
-			return false;
+		if (n < 16)
+			return !(differ & ((1u << n) - 1));
+		return !differ && (n == 16 || !memcmp(a + 16, b + 16, n - 16));
 	}
-	return true;
+#endif
+	return sp__same_bytes(a, b, n);
 }
 
 /* Returns the entry that the bytes from p on continue; NULL: there is none. */
 static inline const struct sp__json_shape *sp__json_shapes_next(const struct sp__json_shapes *s,
 								const struct sp__json_shape *at,
-								const char *p, const char *end)
+								const char *p, const char *end,
+								const char *reach)
 {
-	const size_t left = (size_t)(end - p);
+	const size_t left = (size_t)(end - p), readable = (size_t)(reach - p);
 
 	for (unsigned i = at->child; i; i = at->next) {
 		char c;
 
 		at = &s->shapes[i];
-		if (left < at->bytes || !sp__json_shape_same(s->text + at->at, p, at->bytes))
+		if (left < at->bytes ||
+		    !sp__json_shape_same(s->text + at->at, p, at->bytes, readable))
 			continue;
 		if (at->last && left == at->bytes)
 			return at;
