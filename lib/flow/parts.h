@@ -118,6 +118,15 @@ void sp__parts_close(struct sp__parts *p); /* accepts NULL */
 SP_MUST_CHECK int sp__parts_next(struct sp__parts *p, struct sp__part *part);
 /* Returns SP_READY with a batch of whole records, SP_END, or an error, recorded in part->err. */
 SP_MUST_CHECK int sp__part_read(struct sp__part *part, struct sp_batch *batch);
+/*
+ * Refuses the first record of a rest of the last batch, as sp__scan_refuse() does.  Returns 0, or
+ * an error, recorded in part->err.
+ */
+SP_MUST_CHECK static inline int sp__part_refuse(struct sp__part *part, const struct sp_batch *rest)
+{
+	part->read -= rest->bytes;
+	return sp__scan_refuse(part->scan, rest->data);
+}
 /* Returns where a rest of the last batch begins: the bytes of records before it in the part. */
 static inline uint64_t sp__part_at(const struct sp__part *part, const struct sp_batch *rest)
 {

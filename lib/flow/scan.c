@@ -212,14 +212,6 @@ static int miscut(struct sp__scan *s)
 			"a part does not end with a record");
 }
 
-int sp__scan_add_before(const struct sp__scan *s, uint64_t *lines)
-{
-	const struct sp__scan_part *part = s->opts.part;
-	int rc = part ? sp__lines_before(part->fd, part->from, sp__scan_line_end(s), lines) : 0;
-
-	return rc ? sp__err(s->opts.err, rc, "read", s->opts.inputs[s->from], -1) : 0;
-}
-
 /* Ends an input; a record without terminator can remain. */
 static int end_input(struct sp__scan *s, struct sp_batch *batch)
 {
@@ -419,20 +411,6 @@ static int next_chosen(struct sp__scan *s, struct sp_batch *batch)
 	return choose(s, batch);
 }
 
-/*
- * Counts the lines of a batch, which was read from data to end, and of the records behind it that
- * were left out.
- */
-static void pass(struct sp__scan *s, const char *data, const char *end)
-{
-	if (s->unchecked.bytes)
-		end = s->unchecked.data;
-	else if (s->opts.where)
-		end = s->chosen.rest.data;
-	if (s->opts.count_lines || s->opts.where || s->checks)
-		s->passed = sp__count_bytes(data, (size_t)(end - data), sp__scan_line_end(s));
-}
-
 static int next_unchecked(struct sp__scan *s, struct sp_batch *batch)
 {
 	if (!s->unchecked.bytes)
@@ -456,8 +434,9 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 		rc = next_unchecked(s, batch);
 		if (rc == SP_READY) {
 			end = batch->data + batch->bytes;
-			rc = s->checks ? sp__scan_check(s, batch) : SP_READY;
-			pass(s, batch->data, end);
+			if (s->checks && !s->opts.caller_checks)
+				rc = sp__scan_check(s, batch);
+			sp__scan_pass(s, batch->data, end);
 		}
 		if (rc == SP_READY && s->skip_left)
 			skip(s, batch);
@@ -466,7 +445,13 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 		rc = s->error;
 	if (rc < 0)
 		s->error = rc;
+	s->last = *batch;
 	return rc;
+}
+
+void sp__scan_check_records(struct sp__scan *s)
+{
+	s->opts.caller_checks = false;
 }
 
 void sp__scan_place(const struct sp__scan *s, size_t *input, uint64_t *lines)

@@ -95,6 +95,11 @@ struct sp__scan_opts {
 	uint64_t *checksums;
 	const struct sp_keyset *keys; /* records must fit these keys (sp_key.checked); or NULL */
 	bool skip_invalid;	      /* ... or are left out */
+	/*
+	 * The caller finds those that do not fit, as sp__keyset.encode_checks permits, and calls
+	 * sp__scan_refuse().  Not with skip_bytes.
+	 */
+	bool caller_checks;
 	/* Only records for which it is true are returned; or NULL. */
 	const struct sp__condition *where;
 	bool remove_blank; /* remove blank lines of inputs with several columns */
@@ -125,6 +130,13 @@ SP_MUST_CHECK int sp__scan_begin(struct sp__scan *scan);
 int sp__scan_fd(const struct sp__scan *scan);
 /* next() of a struct sp__iter. */
 SP_MUST_CHECK int sp__scan_next(void *scan, struct sp_batch *batch);
+/*
+ * Refuses a record of the last batch, which does not fit the keys; those before it were taken.
+ * Returns 0 if it is left out: the records behind it are in the next batch; or an error, recorded.
+ */
+SP_MUST_CHECK int sp__scan_refuse(struct sp__scan *scan, const char *rec);
+/* From now on, the scan checks records itself. */
+void sp__scan_check_records(struct sp__scan *scan);
 /*
  * Returns the header, complete once next() has returned a batch or SP_END.  If marks are dropped,
  * it begins with the byte order mark of the first input, if any, even if no record is a header.

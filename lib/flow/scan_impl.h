@@ -33,6 +33,7 @@ struct sp__scan {
 	uint64_t header_bytes;	     /* bytes of the headers of all inputs */
 	uint64_t newlines;	     /* CSV: in the current input so far */
 	bool checks;		     /* records must fit opts.keys */
+	struct sp_batch last;	     /* that was returned */
 	struct sp_batch unchecked;   /* records behind one that was skipped */
 	struct sp__left_out skipped; /* records that do not fit, */
 	uint64_t skipped_bytes;
@@ -63,10 +64,9 @@ SP_MUST_CHECK int sp__scan_take_array(struct sp__scan *s, const char *data, size
 SP_MUST_CHECK int sp__scan_end_array(const struct sp__scan *s);
 /* Removes the header records from the batch.  SP_READY, or an error, recorded in opts.err. */
 SP_MUST_CHECK int sp__scan_take_header(struct sp__scan *s, struct sp_batch *batch);
+/* scancheck.c */
 /* Adds the lines of the current input before the part that is read.  Returns 0 or an error. */
 SP_MUST_CHECK int sp__scan_add_before(const struct sp__scan *s, uint64_t *lines);
-
-/* scancheck.c */
 /* Returns the number of a line of the input: the one of which `lines` follow the last place. */
 SP_MUST_CHECK int sp__scan_line_number(const struct sp__scan *s, uint64_t lines, uint64_t *number);
 /*
@@ -80,3 +80,8 @@ void sp__scan_leave_out(struct sp__scan *s, struct sp_batch *rest, uint64_t line
  * the next result, unless the record is left out.
  */
 SP_MUST_CHECK int sp__scan_check(struct sp__scan *s, struct sp_batch *batch);
+/*
+ * Counts the lines of a batch, which was read from data to end, and of the records behind it that
+ * were left out.
+ */
+void sp__scan_pass(struct sp__scan *s, const char *data, const char *end);

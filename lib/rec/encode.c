@@ -349,7 +349,7 @@ static int encode_json(const struct sp_keyset *ks, const char *rec, size_t bytes
 {
 	struct sp__json_value values[SP__JSON_KEYS];
 	struct sp__json_error unused;
-	int rc = sp__json_values(ks, rec, bytes, SP__JSON_CHECK_FOUND, buf, values, &unused);
+	int rc = sp__json_values(ks, rec, bytes, buf, values, &unused);
 
 	buf->null = false;
 	for (size_t i = 0; i < ks->nkeys && !rc && (buf->bytes < SP__KEY_MAX || buf->uncut); i++) {
@@ -493,5 +493,6 @@ void sp__encode_choose(struct sp_keyset *ks)
 		ks->encode = encode_line;
 	else
 		ks->encode = encode_all;
+	ks->pub.encode_checks = ks->encode == encode_json && !ks->pub.format.objects;
 	ks->plain = ks->encode == encode_number && !ks->comp[0].key.sword && !ks->comp[0].key.schar;
 }

@@ -107,13 +107,11 @@ static bool is_no_object(const char *rec, size_t bytes, struct sp__json_error *e
 static int find_bad_json(const struct sp_keyset *ks, const char *rec, size_t bytes,
 			 const struct sp__keybuf *buf, struct sp__badtext *m)
 {
-	const enum sp__json_check how =
-		ks->pub.format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
 	struct sp__json_value values[SP__JSON_KEYS];
 	struct sp__json_error error;
 
 	m->object = false;
-	if (!sp__json_values(ks, rec, bytes, how, buf, values, &error)) {
+	if (!sp__json_values(ks, rec, bytes, buf, values, &error)) {
 		if (!ks->pub.format.objects || !is_no_object(rec, bytes, &error))
 			return 0;
 		m->object = true;

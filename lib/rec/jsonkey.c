@@ -307,9 +307,12 @@ static int encode(const struct sp__json_value *v, unsigned depth, struct sp__key
 }
 
 int sp__json_values(const struct sp_keyset *ks, const char *rec, size_t bytes,
-		    enum sp__json_check check, const struct sp__keybuf *buf,
-		    struct sp__json_value *values, struct sp__json_error *error)
+		    const struct sp__keybuf *buf, struct sp__json_value *values,
+		    struct sp__json_error *error)
 {
+	const enum sp__json_check check =
+		ks->pub.format.strict ? SP__JSON_CHECK_ALL : SP__JSON_CHECK_FOUND;
+
 	if (!buf->json)
 		return sp__json_find(ks->json, rec, bytes, check, values, error);
 	buf->json->paths = ks->json;

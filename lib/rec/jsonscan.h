@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the ends of texts and numbers in JSON, 16 bytes at a time.  The bytes up to `reach`, which is
- * `end` or behind it, can be loaded.
+ * Finds the ends of texts and numbers in JSON, 16 bytes at a time.  The bytes up to `reach`, which
+ * is `end` or behind it, can be loaded.
  */
 #pragma once
 

@@ -56,6 +56,7 @@ struct sp__keyset {
 	bool last_collated; /* ... by strcoll(), not by their bytes */
 	bool exact;	    /* equal keys imply identical records, unless they are cut */
 	bool checks;	    /* texts of a key must be of its type: sp_key.checked; or JSON */
+	bool encode_checks; /* sp__key_encode() refuses all that sp__key_fitting() finds */
 	size_t skip;	    /* bytes at the start of a record that no key sees */
 };
 

@@ -228,10 +228,13 @@ bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t byt
 
 /* jsonkey.c */
 
-/* Finds the values of all keys of a record.  Returns 0, or SP_EFORMAT with *error. */
+/*
+ * Finds the values of all keys of a record, and checks it as the format says.  Returns 0, or
+ * SP_EFORMAT with *error.
+ */
 int sp__json_values(const struct sp_keyset *ks, const char *rec, size_t bytes,
-		    enum sp__json_check check, const struct sp__keybuf *buf,
-		    struct sp__json_value *values, struct sp__json_error *error);
+		    const struct sp__keybuf *buf, struct sp__json_value *values,
+		    struct sp__json_error *error);
 /* Appends a value in the order of kinds and values. */
 int sp__json_encode(const struct sp__json_value *v, struct sp__keybuf *buf);
 /* Compare without memory; a number as sp__json_numeric() finds it. */

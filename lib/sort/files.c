@@ -60,6 +60,7 @@ static struct sp__scan_opts scan_options(struct job *j)
 		.checksums = j->checksums,
 		.where = j->io->header_only ? NULL : j->where,
 		.skip_invalid = j->io->skip_invalid,
+		.caller_checks = sp__ks(j->opts.keys)->encode_checks && !j->resume,
 		.stream = sp__env_reading(&j->sort->shared.env),
 		.waits = &j->waits,
 		.err = j->err,
@@ -152,6 +153,7 @@ static int take_blocks(struct job *j)
 
 	if (!sp__form_by_blocks(&j->sort->forming))
 		return SP_EUNSUP;
+	sp__scan_check_records(j->scan);
 	return sp__form_parts(&j->sort->forming, &source);
 }
 
@@ -160,10 +162,13 @@ static int take_input(struct job *j)
 	struct sp__iter it = { j->scan, sp__scan_next };
 	struct sp_batch batch;
 	bool tried = j->resume || j->in_order;
+	size_t valid;
 	int rc;
 
 	while ((rc = sp__iter_next(&it, &j->waits, &batch)) == SP_READY) {
-		rc = sp__sort_put_all(j->sort, &batch);
+		rc = sp__sort_put_valid(j->sort, &batch, &valid);
+		if (rc == SP_EFORMAT)
+			rc = sp__scan_refuse(j->scan, batch.data + valid);
 		if (rc < 0)
 			return rc;
 		tell_read(j, sp__scan_bytes(j->scan));

@@ -89,9 +89,14 @@ int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct s
 
 int sp_sort_put(struct sp_sort *s, const struct sp_batch *batch)
 {
+	int rc;
+
 	if (s->state != SP__SORT_FORMING)
 		return s->error ? s->error : SP_ESTATE;
-	return note_later(s, sp__form_put(&s->forming, batch));
+	rc = sp__form_put(&s->forming, batch);
+	if (rc == SP_EFORMAT)
+		rc = sp__errf(s->shared.env.err, rc, "sort", NULL, -1, "a record is not JSON");
+	return note_later(s, rc);
 }
 
 int sp_sort_finish(struct sp_sort *s)
@@ -200,6 +205,23 @@ int sp__sort_put_all(struct sp_sort *s, const struct sp_batch *batch)
 
 	while ((rc = sp_sort_put(s, batch)) == SP_LATER && (rc = sp_sort_wait(s)) >= 0)
 		;
+	return rc;
+}
+
+int sp__sort_put_valid(struct sp_sort *s, const struct sp_batch *batch, size_t *valid)
+{
+	int rc;
+
+	while ((rc = sp__form_put(&s->forming, batch)) == SP_LATER) {
+		s->reported_later = true;
+		rc = sp_sort_wait(s);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc != SP_EFORMAT)
+		return fail(s, rc);
+	*valid = s->forming.taken;
+	s->forming.taken = 0;
 	return rc;
 }
 

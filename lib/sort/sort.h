@@ -34,6 +34,12 @@ void sp__sort_note_left_out(struct sp_sort_stats *stats, const struct sp__left_o
 int sp__sort_free(struct sp_sort *sort);
 /* Do the work of sp_sort_put() and sp_sort_get(), and wait instead of returning SP_LATER. */
 SP_MUST_CHECK int sp__sort_put_all(struct sp_sort *sort, const struct sp_batch *batch);
+/*
+ * Likewise puts records until one has no key: then it returns SP_EFORMAT, *valid: their bytes, and
+ * more records can be put.
+ */
+SP_MUST_CHECK int sp__sort_put_valid(struct sp_sort *sort, const struct sp_batch *batch,
+				     size_t *valid);
 SP_MUST_CHECK int sp__sort_get_next(struct sp_sort *sort, struct sp_batch *batch);
 /*
  * Makes records of a sort: from the first records of `from`, which are those of a part, and which

@@ -452,7 +452,7 @@ static int take(struct sp__forming *forming, struct sp__slot *slot, const char *
 	size_t took = 0;
 	int rc = sp__runbuf_add(&slot->buf, data, bytes, &took);
 
-	if (rc < 0)
+	if (rc < 0 && rc != SP_EFORMAT)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	records = slot->buf.added.records - before;
 	forming->taken += took;
@@ -460,7 +460,7 @@ static int take(struct sp__forming *forming, struct sp__slot *slot, const char *
 	s->stats.input_bytes += took;
 	sp__charge_work(&s->env, records, sp__runbuf_collapses(&slot->buf),
 			took - (slot->buf.dropped.bytes - dropped));
-	return 0;
+	return rc;
 }
 
 int sp__form_put(struct sp__forming *forming, const struct sp_batch *batch)

@@ -202,7 +202,7 @@ static int add(struct worker *w, const char *data, size_t bytes, size_t *took)
 	w->records += rb->added.records - before;
 	w->bytes += *took;
 	w->slot_bytes += *took;
-	return rc < 0 ? sp__err(&w->err, rc, "allocate", NULL, -1) : 0;
+	return rc < 0 && rc != SP_EFORMAT ? sp__err(&w->err, rc, "allocate", NULL, -1) : rc;
 }
 
 /* Sets the length of parts by that of a slot that is full, or not yet. */
@@ -222,20 +222,25 @@ static void note_length(struct worker *w, bool full)
 	sp__parts_resize(f->from->parts, (uint64_t)bytes, f->n);
 }
 
-static int put(struct worker *w, const struct sp_batch *batch)
+/*
+ * Puts records, and removes them from the batch.  Returns 0, SP_EFORMAT if the next record has no
+ * key, or another error, recorded.
+ */
+static int put(struct worker *w, struct sp_batch *batch)
 {
-	size_t took = 0;
+	size_t took;
 	int rc = 0;
 
-	for (size_t done = 0; !rc && done < batch->bytes; done += took) {
+	while (!rc && batch->bytes) {
 		took = 0;
 		rc = w->slot ? 0 : take_slot(w);
 		if (!rc)
-			rc = add(w, batch->data + done, batch->bytes - done, &took);
-		if (rc || (done + took == batch->bytes && !w->slot->giant))
+			rc = add(w, batch->data, batch->bytes, &took);
+		*batch = (struct sp_batch){ batch->data + took, batch->bytes - took };
+		if (rc || (!batch->bytes && !w->slot->giant))
 			break;
 		if (!w->slot->buf.n) {
-			rc = make_giant(w, batch->data + done, batch->bytes - done);
+			rc = make_giant(w, batch->data, batch->bytes);
 		} else if (!extend(w)) {
 			if (!w->slot->giant)
 				note_length(w, true);
@@ -292,8 +297,11 @@ static int fill_from_part(struct worker *w)
 
 	if (w->slot && w->all->stable && w->number != w->last + 1)
 		rc = end_slot(w);
-	while (!rc && (rc = sp__part_read(&w->part, &batch)) == SP_READY)
+	while (!rc && (rc = sp__part_read(&w->part, &batch)) == SP_READY) {
 		rc = w->all->from->encode ? put_encoded(w, &batch) : put(w, &batch);
+		if (rc == SP_EFORMAT && !w->all->from->encode)
+			rc = sp__part_refuse(&w->part, &batch);
+	}
 	if (rc >= 0 && w->slot)
 		note_length(w, false);
 	return rc;
@@ -303,10 +311,13 @@ static int fill_from_part(struct worker *w)
 static int fill(struct worker *w)
 {
 	struct filling *f = w->all;
+	struct sp_batch records;
 	int rc;
 
 	w->begun = 0;
-	rc = w->block ? put(w, &w->block->batch) : fill_from_part(w);
+	if (w->block)
+		records = w->block->batch;
+	rc = w->block ? put(w, &records) : fill_from_part(w);
 	w->last = w->number;
 	if (rc >= 0 && w == f->workers && f->from->tell)
 		f->from->tell(f->from->arg, f->blocks ? sp__blocks_bytes(f->blocks)

@@ -307,8 +307,10 @@ int sp__distinct_add(struct sp__runbuf *rb, const char *data, size_t bytes, size
 		for (n = 0; n < max && next < end; n++) {
 			int rc = sp__runbuf_look(rb, next, end, &a[n]);
 
-			if (rc < 0)
+			if (rc < 0) {
+				*taken = (size_t)(p - data);
 				return rc;
+			}
 			next += a[n].bytes;
 			hash[n] = a[n].key ? sp__key_hash_secret((const char *)a[n].key,
 								 a[n].key_bytes, secret)

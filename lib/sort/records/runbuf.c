@@ -175,13 +175,13 @@ static int add_each(struct sp__runbuf *rb, const char *data, size_t bytes, size_
 	for (; p < end; p += a.bytes) {
 		int rc = sp__runbuf_look(rb, p, end, &a);
 
-		if (rc < 0)
+		if (rc < 0 || !sp__runbuf_append(rb, &a)) {
+			*taken = (size_t)(p - data);
 			return rc;
-		if (!sp__runbuf_append(rb, &a))
-			break;
+		}
 		sp__tally_add_near(&rb->added, p, a.bytes, (size_t)(end - p));
 	}
-	*taken = (size_t)(p - data);
+	*taken = bytes;
 	return 0;
 }
 

@@ -124,8 +124,8 @@ bool sp__runbuf_extend(struct sp__runbuf *rb, size_t more);
 
 /*
  * Copies whole records from a span while they fit.  *taken is their size; less than bytes: the
- * buffer is full (0 with n == 0: the first record is larger than the buffer).  Returns 0 or
- * -ENOMEM.
+ * buffer is full (0 with n == 0: the first record is larger than the buffer).  Returns 0; -ENOMEM;
+ * or SP_EFORMAT if the next record has no key (sp__keyset.encode_checks).
  */
 int sp__runbuf_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken);
 
@@ -263,7 +263,7 @@ static inline bool sp__runbuf_fits(const struct sp__runbuf *rb, size_t bytes)
 	return bytes + (rb->n + 1) * SP__ENTRY_COST <= rb->capacity - rb->used;
 }
 
-/* Finds the record at p and its key.  Returns 0 or -ENOMEM. */
+/* Finds the record at p and its key.  Returns 0, -ENOMEM or SP_EFORMAT. */
 int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struct sp__arrival *a);
 /* Stores a record.  False if the buffer is full. */
 bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a);
