@@ -524,7 +524,7 @@ run-fuzz: $(FUZZ)
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench bench-aio bench-cube bench-dbm bench-disk bench-inl bench-peers bench-scale bench-startup bench-table bench-threads \
+.PHONY: demo bench bench-aio bench-cube bench-dbm bench-disk bench-inl bench-json bench-peers bench-scale bench-startup bench-table bench-threads \
 	experiments lint format
 demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
@@ -555,6 +555,9 @@ bench-inl: ## index nested loops beside the bare reads and SQLite; PROBES=20000
 	$(Q)scripts/setup bench-inl
 	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
 	$(Q)python3 scripts/bench/inl.py
+bench-json: ## JSON lines: beside lines by position, DuckDB, Miller and jq; ROWS='sort-string join', SIZE=1G, RUNS=3
+	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)ROWS='$(ROWS)' SIZE='$(SIZE)' RUNS='$(RUNS)' python3 scripts/bench/jsonlines.py
 bench-peers: ## xsort and xjoin beside databases and other sorts; ROWS='records join', RUNS=3
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' scripts/bench/peers
