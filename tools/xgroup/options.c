@@ -19,7 +19,7 @@ static const char about[] =
 static const char notes[] =
 	"KEYDEF is one column: its number, or with --header its name, and letters of\n"
 	"sort, as in 3, 3n, name or name:f; or an expression, as in 'substr(day, 1, 7)'.\n"
-	"Of binary records it is OFFSET:LENGTH[:TYPE][:r], TYPE bytes, u32, i64be, f64 ...\n"
+	"Of binary records it is OFFSET:LENGTH[:TYPE][:r]; TYPE is bytes, u32, f64 ...\n"
 	"Rows come in the order of the keys; texts compare by their bytes.\n"
 	"\n"
 	"LIST has FUNCTION(COLUMN) [as NAME], with commas between them; COLUMN can be an\n"
