@@ -204,19 +204,85 @@ static uint64_t class_elapsed_ns(const struct sp_bench *b, const struct sp__benc
 	return b->result.elapsed_ns;
 }
 
+static struct sp_bench_times times_of(const struct sp__durations *m)
+{
+	if (!m->count)
+		return (struct sp_bench_times){ 0 };
+	return (struct sp_bench_times){ m->count, m->min, m->max, m->mean,
+					sp__durations_stddev(m) };
+}
+
+static void side_figures(struct sp_bench_side *s, const struct sp__hist *h, uint64_t bytes,
+			 uint64_t elapsed_ns)
+{
+	s->requests = h->count;
+	s->bytes = bytes;
+	if (!h->count)
+		return;
+	if (elapsed_ns) {
+		s->iops = (double)h->count * 1e9 / (double)elapsed_ns;
+		s->bandwidth_bytes_per_s = (double)bytes * 1e9 / (double)elapsed_ns;
+	}
+	s->latency_mean_ns = (double)h->sum / (double)h->count;
+	s->latency_min_ns = h->min;
+	s->latency_p50_ns = sp__hist_quantile(h, 0.5);
+	s->latency_p90_ns = sp__hist_quantile(h, 0.9);
+	s->latency_p99_ns = sp__hist_quantile(h, 0.99);
+	s->latency_p999_ns = sp__hist_quantile(h, 0.999);
+	s->latency_p9999_ns = sp__hist_quantile(h, 0.9999);
+	s->latency_max_ns = h->max;
+}
+
+static void side_moments(struct sp_bench_side *s, const struct sp__durations *latency,
+			 const struct sp__durations *submission,
+			 const struct sp__durations *completion)
+{
+	s->latency_stddev_ns = sp__durations_stddev(latency);
+	s->submission = times_of(submission);
+	s->completion = times_of(completion);
+}
+
+static void total_side(struct sp_bench *b, struct sp_bench_side *to, int side)
+{
+	struct sp__meter *m = &b->meter;
+	uint64_t bytes = 0;
+
+	sp__hist_clear(&m->diff);
+	m->latency = m->submission = m->completion = (struct sp__durations){ 0 };
+	for (size_t i = 0; i < b->nclasses; i++) {
+		const struct sp__benchside *s = &b->classes[i]->sides[side];
+
+		sp__hist_merge(&m->diff, &s->latency);
+		sp__durations_merge(&m->latency, &s->moments);
+		sp__durations_merge(&m->submission, &s->submission_moments);
+		sp__durations_merge(&m->completion, &s->completion_moments);
+		bytes += s->bytes;
+	}
+	side_figures(to, &m->diff, bytes, b->result.elapsed_ns);
+	side_moments(to, &m->latency, &m->submission, &m->completion);
+}
+
 static void class_figures(struct sp_bench *b, struct sp_bench_stats *s, struct sp__benchclass *c)
 {
 	uint64_t limit = (uint64_t)b->meter.depth.max * PASSED_TIMES;
 
 	s->name = c->spec.name;
 	s->prio = c->spec.prio;
-	s->read_requests = c->reads;
+	s->read_requests = c->sides[SP_BENCH_READS].latency.count;
 	s->bytes = c->bytes;
 	s->errors = c->errors;
 	s->unfinished = c->depth.n;
 	latencies(s, &c->latency);
 	depths(s, &c->depth);
-	rates(s, class_elapsed_ns(b, c));
+	s->elapsed_ns = class_elapsed_ns(b, c);
+	rates(s, s->elapsed_ns);
+	for (int i = SP_BENCH_READS; i <= SP_BENCH_WRITES; i++) {
+		const struct sp__benchside *side = &c->sides[i];
+
+		side_figures(&s->sides[i], &side->latency, side->bytes, s->elapsed_ns);
+		side_moments(&s->sides[i], &side->moments, &side->submission_moments,
+			     &side->completion_moments);
+	}
 	s->longest_wait_ns = sp__max(c->oldest_ns, s->latency_max_ns);
 	s->longest_gap_ns = c->longest_gap_ns;
 	s->passed_over = c->passed_over;
@@ -245,7 +311,10 @@ static void total_figures(struct sp_bench *b)
 	t->longest_wait_ns = sp__max(t->longest_wait_ns, b->meter.overdue_ns);
 	latencies(t, &b->meter.sum);
 	depths(t, &b->meter.depth);
-	rates(t, b->result.elapsed_ns);
+	t->elapsed_ns = b->result.elapsed_ns;
+	rates(t, t->elapsed_ns);
+	for (int i = SP_BENCH_READS; i <= SP_BENCH_WRITES; i++)
+		total_side(b, &t->sides[i], i);
 }
 
 static void device_counters(struct sp_bench *b)
@@ -277,6 +346,7 @@ void sp__bench_figures(struct sp_bench *b)
 	r->elapsed_ns = b->meter.finished_ns - b->meter.begin_ns;
 	r->user_ns = b->device ? 0 : b->meter.user_ns;
 	r->system_ns = b->device ? 0 : b->meter.system_ns;
+	r->switches = b->device ? 0 : b->meter.switches;
 	for (size_t i = 0; i < b->nfiles; i++)
 		r->size_bytes += b->files[i].bytes;
 	r->replay = b->replay ? &b->replay->result : NULL;
@@ -295,4 +365,24 @@ uint64_t sp_bench_quantile(const struct sp_bench *b, size_t which, double share)
 {
 	return sp__hist_quantile(which < b->nclasses ? &b->classes[which]->latency : &b->meter.sum,
 				 share);
+}
+
+/* Returns the times of a side that are counted from the end of the submission, if it was timed. */
+static const struct sp__hist *completions(const struct sp_bench *b, size_t which, int side)
+{
+	const struct sp__benchside *s = &b->classes[which]->sides[side];
+
+	return s->completion.count ? &s->completion : &s->latency;
+}
+
+uint64_t sp_bench_side_quantile(const struct sp_bench *b, size_t which, enum sp_bench_side_of side,
+				double share)
+{
+	return sp__hist_quantile(completions(b, which, (int)side), share);
+}
+
+uint64_t sp_bench_side_below(const struct sp_bench *b, size_t which, enum sp_bench_side_of side,
+			     uint64_t limit_ns)
+{
+	return sp__hist_below(completions(b, which, (int)side), limit_ns);
 }

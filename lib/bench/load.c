@@ -12,6 +12,7 @@
  * and counted, never during system calls.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
@@ -116,7 +117,11 @@ int sp__load_open(struct sp__load *l, struct sp_errinfo *err)
 		fds[i] = b->files[i].volume->fd;
 	opts.fds = fds;
 	opts.nfds = b->opts.register_files ? (unsigned)b->nfiles : 0;
-	return sp__port_queue(&l->port, &opts, err);
+	rc = sp__port_queue(&l->port, &opts, err);
+	/* the engine sync transfers the bytes in the call that submits */
+	l->times_submissions = rc == 0 && b->opts.time_submissions && !b->threaded &&
+			       strcmp(l->port->engine, "sync") != 0;
+	return rc;
 }
 
 void sp__load_close(struct sp__load *l)
@@ -140,6 +145,15 @@ static void note(struct sp__load *l, struct sp__request *const *reqs, size_t n)
 	}
 }
 
+/* Notes the end of a submission: the last of its requests begins no later. */
+static void note_sent(struct sp__load *l, struct sp__request *const *reqs, size_t n)
+{
+	uint64_t now_ns = sp__volume_now_ns(l->bench->device);
+
+	for (size_t i = 0; i < n; i++)
+		slot_of(reqs[i])->sent_ns = now_ns;
+}
+
 /*
  * Submits requests in one call.  The engine of threads does the I/O inside the call; there requests
  * are counted before it, and the lock is released.
@@ -160,6 +174,8 @@ static int submit_some(struct sp__load *l, struct sp__request **reqs, size_t n)
 		pthread_mutex_lock(&b->lock);
 	if (rc < 0)
 		return rc;
+	if (l->times_submissions)
+		note_sent(l, reqs, n);
 	if (!b->threaded)
 		note(l, reqs, n);
 	l->outstanding += (unsigned)n;

@@ -18,6 +18,7 @@ struct sp__bench_slot {
 	struct sp__benchclass *class; /* NULL: free */
 	struct sp__bench_group *group;
 	uint64_t intended_ns; /* its latency counts from here */
+	uint64_t sent_ns;     /* end of its submission; 0: not timed */
 	enum sp__pageclass page_class;
 	struct sp__pagereq page; /* if a page load issued it */
 	struct sp__bench_slot *next;
@@ -57,6 +58,7 @@ struct sp__load {
 	struct sp__request **batch; /* depth */
 	size_t at_once;		    /* maximum submitted in one call */
 	size_t done_at_once;	    /* maximum completions taken in one call */
+	bool times_submissions;
 	char *pool;
 	size_t pool_bytes, slot_bytes;
 	struct sp__task task;

@@ -14,6 +14,7 @@
  * yields this number without work at completions of other classes.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include "base/minmax.h"
 #include "bench/state.h"
@@ -71,6 +72,7 @@ static void use_cpu(struct sp_bench *b)
 	getrusage(RUSAGE_SELF, &u);
 	b->meter.user_ns = nanoseconds(u.ru_utime) - b->meter.user_ns;
 	b->meter.system_ns = nanoseconds(u.ru_stime) - b->meter.system_ns;
+	b->meter.switches = (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw - b->meter.switches;
 }
 
 static void restart_log(struct sp__depthlog *d, uint64_t now_ns)
@@ -158,13 +160,14 @@ static void measure(struct sp_bench *b, uint64_t now_ns)
 		struct sp__benchclass *c = b->classes[i];
 
 		sp__hist_clear(&c->latency);
-		c->bytes = c->reads = 0;
+		c->bytes = 0;
+		memset(c->sides, 0, sizeof(c->sides));
 		c->passed_over = c->longest_gap_ns = 0;
 		c->mark = b->meter.completions;
 		c->mark_ns = now_ns;
 		restart_log(&c->depth, now_ns);
 	}
-	b->meter.user_ns = b->meter.system_ns = 0;
+	b->meter.user_ns = b->meter.system_ns = b->meter.switches = 0;
 	use_cpu(b);
 }
 
@@ -211,6 +214,20 @@ void sp__bench_count_error(struct sp_bench_error *list, size_t *n, int code, uin
 	list[i].count += count;
 }
 
+static void count_side(struct sp__benchside *side, const struct sp__bench_slot *s)
+{
+	uint64_t done_ns = s->req.done_ns;
+
+	side->bytes += s->req.bytes;
+	sp__hist_add(&side->latency, done_ns - s->intended_ns);
+	sp__durations_add(&side->moments, done_ns - s->intended_ns);
+	if (!s->sent_ns || s->sent_ns < s->req.submit_ns || done_ns < s->sent_ns)
+		return;
+	sp__durations_add(&side->submission_moments, s->sent_ns - s->req.submit_ns);
+	sp__durations_add(&side->completion_moments, done_ns - s->sent_ns);
+	sp__hist_add(&side->completion, done_ns - s->sent_ns);
+}
+
 void sp__meter_done(struct sp_bench *b, struct sp__bench_slot *s)
 {
 	struct sp__benchclass *c = s->class;
@@ -231,7 +248,7 @@ void sp__meter_done(struct sp_bench *b, struct sp__bench_slot *s)
 	}
 	sp__hist_add(&c->latency, now_ns - s->intended_ns);
 	c->bytes += s->req.bytes;
-	c->reads += s->req.op == SP__OP_READ;
+	count_side(&c->sides[s->req.op == SP__OP_READ ? SP_BENCH_READS : SP_BENCH_WRITES], s);
 }
 
 static void slice(struct sp_bench *b, struct sp_bench_slice *s, const char *name,

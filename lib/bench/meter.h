@@ -9,6 +9,7 @@
 
 #include "bench/walk.h"
 #include "obs/hist.h"
+#include "obs/durations.h"
 
 #define SP__BENCH_WINDOWS_MAX 64
 
@@ -20,6 +21,14 @@ struct sp__depthlog {
 	unsigned n, max; /* n: now; ns has max + 1 elements */
 	uint64_t since_ns;
 	uint64_t *ns;
+};
+
+/* Requests of one operation: reads or writes. */
+struct sp__benchside {
+	uint64_t bytes;
+	struct sp__hist latency;
+	struct sp__hist completion; /* from the end of the submission; only if it is timed */
+	struct sp__durations moments, submission_moments, completion_moments; /* likewise */
 };
 
 /* One class and its counts. */
@@ -36,7 +45,8 @@ struct sp__benchclass {
 
 	/* meter.c */
 	struct sp__hist latency, earlier; /* earlier: at the last interval */
-	uint64_t bytes, earlier_bytes, reads, errors;
+	uint64_t bytes, earlier_bytes, errors;
+	struct sp__benchside sides[2]; /* by enum sp_bench_side_of */
 	struct sp__depthlog depth;
 	uint64_t mark;	  /* completions of all classes at that time */
 	uint64_t mark_ns; /* time when this class was last served or became busy */
@@ -60,9 +70,11 @@ struct sp__meter {
 	uint64_t completions;
 	struct sp__depthlog depth; /* outstanding requests of all classes over time */
 	struct sp__hist sum, diff; /* scratch */
+	struct sp__durations latency, submission, completion; /* scratch */
 	uint64_t finished_ns;
-	uint64_t overdue_ns;	     /* age of the first overdue request */
-	uint64_t user_ns, system_ns; /* at begin_ns; after the end: CPU time used since then */
+	uint64_t overdue_ns; /* age of the first overdue request */
+	/* At begin_ns; after the end: used since then. */
+	uint64_t user_ns, system_ns, switches;
 };
 
 SP_MUST_CHECK int sp__meter_open(struct sp_bench *b);

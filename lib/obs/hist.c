@@ -84,3 +84,13 @@ uint64_t sp__hist_quantile(const struct sp__hist *h, double q)
 	value = lowest(i) + (width(i) - 1) / 2;
 	return sp__min(sp__max(value, h->min), h->max);
 }
+
+uint64_t sp__hist_below(const struct sp__hist *h, uint64_t limit)
+{
+	unsigned end = sp__hist_bucket(limit);
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < end; i++)
+		n += h->buckets[i];
+	return n;
+}

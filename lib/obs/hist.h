@@ -51,5 +51,7 @@ void sp__hist_merge(struct sp__hist *into, const struct sp__hist *from);
  */
 void sp__hist_since(struct sp__hist *diff, const struct sp__hist *now,
 		    const struct sp__hist *earlier);
+/* Returns the number of values below a limit, within the precision of the bucket of the limit. */
+uint64_t sp__hist_below(const struct sp__hist *h, uint64_t limit);
 /* Returns the value that a share q (0 to 1) of all values do not exceed, or 0 if there are none. */
 uint64_t sp__hist_quantile(const struct sp__hist *h, double q);

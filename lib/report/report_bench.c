@@ -119,6 +119,37 @@ static const struct sp_report_field latency_fields[] = {
 	{ 0 },
 };
 
+static const struct sp_report_field side_latency_fields[] = {
+	MEMBER(bench_side, REAL, latency_mean_ns, "mean latency"),
+	MEMBER(bench_side, REAL, latency_stddev_ns, "standard deviation of the latency"),
+	MEMBER(bench_side, COUNT, latency_min_ns, "lowest latency"),
+	MEMBER(bench_side, COUNT, latency_p50_ns, "median latency"),
+	MEMBER(bench_side, COUNT, latency_p90_ns, "90th percentile of the latency"),
+	MEMBER(bench_side, COUNT, latency_p99_ns, "99th percentile of the latency"),
+	MEMBER(bench_side, COUNT, latency_p999_ns, "99.9th percentile of the latency"),
+	MEMBER(bench_side, COUNT, latency_p9999_ns, "99.99th percentile of the latency"),
+	MEMBER(bench_side, COUNT, latency_max_ns, "highest latency"),
+	{ 0 },
+};
+
+static const struct sp_report_field side_fields[] = {
+	MEMBER(bench_side, COUNT, requests, "completed requests"),
+	MEMBER(bench_side, COUNT, bytes, "bytes of the completed requests"),
+	MEMBER(bench_side, REAL, iops, "completed requests per second"),
+	MEMBER(bench_side, REAL, bandwidth_bytes_per_s, "bytes of completed requests per second"),
+	INCLUDE(side_latency_fields),
+	{ 0 },
+};
+
+static void put_side(struct sp__doc doc, const char *key, const struct sp_bench_side *s)
+{
+	struct sp__doc side = sp__doc_object(doc, key);
+
+	sp__doc_fields(side, side_fields, s);
+	if (!s->requests)
+		sp__doc_nulls(side, side_latency_fields);
+}
+
 static const struct sp_report_field window_fields[] = {
 	FIELD(bench_window, "end_s", SECONDS, end_ns, "end since the measurement began"),
 	MEMBER(bench_window, COUNT, requests, "requests completed in the window"),
@@ -147,6 +178,8 @@ static const struct sp_report_field stats_fields[] = {
 	      .fields = sp__report_depth_fields),
 	ELEMENTS(bench_stats, "windows", LIST, windows, nwindows, window_fields,
 		 "parts of the measurement, at most 64"),
+	GROUP("reads", OBJECT, side_fields, "completed reads"),
+	GROUP("writes", OBJECT, side_fields, "completed writes"),
 	{ 0 },
 };
 
@@ -156,6 +189,8 @@ static void put_stats(struct sp__doc doc, const struct sp_bench_stats *s)
 	if (!s->requests)
 		sp__doc_nulls(doc, latency_fields);
 	sp__report_depths(doc, "depth_histogram", s->depth_ns, s->depths);
+	put_side(doc, "reads", &s->sides[SP_BENCH_READS]);
+	put_side(doc, "writes", &s->sides[SP_BENCH_WRITES]);
 }
 
 static const struct sp_report_field result_fields[] = {

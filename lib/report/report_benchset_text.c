@@ -8,8 +8,23 @@
 #include "report/read.h"
 #include "report/doc.h"
 
+/* Writes the reads or the writes of a class that has both. */
+static void side_line(const json_t *s, const char *name, FILE *out)
+{
+	static const char *const keys[] = { "latency_mean_ns", "latency_p50_ns", "latency_p99_ns",
+					    "latency_p999_ns", "latency_max_ns" };
+	char text[16];
+
+	fprintf(out, "  %-17s %9.*f %9.2f", name, number(s, "iops") < 1000 ? 1 : 0,
+		number(s, "iops"), number(s, "bandwidth_bytes_per_s") / 1e6);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		fprintf(out, " %9s", duration(s, keys[i], text));
+	putc('\n', out);
+}
+
 static void line(const json_t *s, FILE *out)
 {
+	const json_t *reads = json_object_get(s, "reads"), *writes = json_object_get(s, "writes");
 	static const char *const keys[] = { "latency_mean_ns", "latency_p50_ns", "latency_p99_ns",
 					    "latency_p999_ns", "longest_wait_ns" };
 	char text[16];
@@ -21,6 +36,10 @@ static void line(const json_t *s, FILE *out)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		fprintf(out, " %9s", duration(s, keys[i], text));
 	fprintf(out, " %7.1f\n", number(s, "depth_mean"));
+	if (!number(reads, "requests") || !number(writes, "requests"))
+		return;
+	side_line(reads, "reads", out);
+	side_line(writes, "writes", out);
 }
 
 static void replay(const json_t *r, FILE *out)

@@ -32,6 +32,17 @@ load keys
 	cmp r.json first.json
 }
 
+@test "reads and writes of a mix are reported apart" {
+	needs jq
+	run -0 "$aiobench" run --rw=randrw --rwmixread=70 --depth=4 --runtime=20 --stats=r.json sim:linear
+	[[ $output == *"  reads "*"  writes "* ]]
+	run -0 jq -e '.result | .reads.requests + .writes.requests == .requests and
+		.reads.requests == .read_requests and .reads.latency_stddev_ns > 0' r.json
+	run -0 "$aiobench" run --runtime=20 --stats=r.json sim:linear
+	[[ $output != *" reads "* && $output != *" writes "* ]]
+	run -0 jq -e '.classes[0].writes | .requests == 0 and .latency_mean_ns == null' r.json
+}
+
 @test "a file is created, used and removed as requested" {
 	run -0 "$aiobench" run --direct=0 --create --size=1M --io_size=4M --depth=8 --stats=r.json t
 	[ "$(stat -c %s t)" = 1048576 ]

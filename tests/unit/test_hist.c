@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "base/rng.h"
 #include "obs/hist.h"
+#include "obs/durations.h"
 #include "tap.h"
 
 static struct sp__hist a, b, c;
@@ -30,6 +31,39 @@ static void buckets(void)
 		   sp__hist_bucket(128) == 128 && sp__hist_bucket(129) == 128,
 	   "buckets of one value go up to 127");
 	ok(sp__hist_bucket(UINT64_MAX) == SP__HIST_BUCKETS - 1, "the largest value has the last");
+}
+
+static void below(void)
+{
+	sp__hist_clear(&a);
+	for (uint64_t v = 1; v <= 1000; v++)
+		sp__hist_add(&a, v);
+	ok(sp__hist_below(&a, 0) == 0 && sp__hist_below(&a, 1) == 0 && sp__hist_below(&a, 2) == 1 &&
+		   sp__hist_below(&a, 100) == 99 && sp__hist_below(&a, 500) == 499,
+	   "values below a limit that begins a bucket are counted exactly");
+	ok(sp__hist_below(&a, 751) >= 739 && sp__hist_below(&a, 751) <= 750,
+	   "others within a bucket");
+	ok(sp__hist_below(&a, UINT64_MAX) == 1000, "all values are below the largest");
+}
+
+static void moments(void)
+{
+	struct sp__durations all = { 0 }, first = { 0 }, second = { 0 }, none = { 0 };
+
+	ok(sp__durations_stddev(&all) == 0, "no values have no deviation");
+	for (uint64_t v = 1; v <= 9; v++) {
+		sp__durations_add(&all, UINT64_C(1000000000000) + v);
+		sp__durations_add(v < 4 ? &first : &second, UINT64_C(1000000000000) + v);
+	}
+	ok(fabs(sp__durations_stddev(&all) - sqrt(7.5)) < 1e-4 && all.mean == 1000000000005.0,
+	   "mean and deviation of large values keep their digits");
+	sp__durations_merge(&none, &first);
+	sp__durations_merge(&none, &second);
+	sp__durations_merge(&none, &(struct sp__durations){ 0 });
+	ok(none.count == 9 && none.min == all.min && none.max == all.max &&
+		   fabs(none.mean - all.mean) < 1e-3 &&
+		   fabs(sp__durations_stddev(&none) - sp__durations_stddev(&all)) < 1e-4,
+	   "two sets have the moments of their union");
 }
 
 static int ascending(const void *x, const void *y)
@@ -92,6 +126,8 @@ static void sums(void)
 int main(void)
 {
 	buckets();
+	below();
+	moments();
 	quantiles();
 	sums();
 	return done();

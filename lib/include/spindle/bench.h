@@ -169,9 +169,14 @@ struct sp_bench_opts {
 	 * exists, except with SP_BENCH_CREATE_MISSING.
 	 */
 	enum sp_bench_create create;
-	bool remove;	   /* remove created files; always done if nothing could be measured */
-	bool overwrite;	   /* allow writing to targets that were not created */
-	bool keep_going;   /* continue after a request has failed */
+	bool remove;	 /* remove created files; always done if nothing could be measured */
+	bool overwrite;	 /* allow writing to targets that were not created */
+	bool keep_going; /* continue after a request has failed */
+	/*
+	 * Measure how long submission calls take: one more reading of the clock for each of them.
+	 * Without effect on a simulated target and with the engine sync.
+	 */
+	bool time_submissions;
 	bool no_fallback;  /* fail if class RT is not permitted */
 	const char *trace; /* path of a spindle-trace(5) to write, or NULL */
 	/* The caller's own options without effect, which the result lists, too; or NULL. */
@@ -215,6 +220,28 @@ struct sp_bench_steady {
 	double range, slope;
 };
 
+enum sp_bench_side_of { SP_BENCH_READS, SP_BENCH_WRITES };
+
+/* Durations; all 0 if there are none.  Standard deviation of a sample; all values are exact. */
+struct sp_bench_times {
+	uint64_t count, min_ns, max_ns;
+	double mean_ns, stddev_ns;
+};
+
+/* Completed reads, or completed writes. */
+struct sp_bench_side {
+	uint64_t requests, bytes;
+	double iops, bandwidth_bytes_per_s; /* until the end of the class */
+	double latency_mean_ns, latency_stddev_ns;
+	uint64_t latency_min_ns, latency_p50_ns, latency_p90_ns, latency_p99_ns, latency_p999_ns,
+		latency_p9999_ns, latency_max_ns;
+	/*
+	 * Duration of the call that submitted the request, and the time from then until its
+	 * completion is reaped: only with time_submissions.
+	 */
+	struct sp_bench_times submission, completion;
+};
+
 /* Results of one class, or of all classes. */
 struct sp_bench_stats {
 	const char *name; /* name of the class; "total" */
@@ -227,11 +254,13 @@ struct sp_bench_stats {
 	double latency_mean_ns;
 	uint64_t latency_min_ns, latency_p50_ns, latency_p90_ns, latency_p99_ns, latency_p999_ns,
 		latency_p9999_ns, latency_max_ns;
-	uint64_t longest_wait_ns; /* includes requests outstanding at the end */
-	uint64_t longest_gap_ns;  /* between completions while requests were outstanding */
-	uint64_t passed_over;	  /* maximum number of completions of other classes in a gap */
-	bool starved;		  /* defined above */
-	double depth_mean;	  /* mean number of outstanding requests */
+	struct sp_bench_side sides[2]; /* by enum sp_bench_side_of */
+	uint64_t elapsed_ns;	       /* until the end of the class */
+	uint64_t longest_wait_ns;      /* includes requests outstanding at the end */
+	uint64_t longest_gap_ns;       /* between completions while requests were outstanding */
+	uint64_t passed_over;	       /* maximum number of completions of other classes in a gap */
+	bool starved;		       /* defined above */
+	double depth_mean;	       /* mean number of outstanding requests */
 	size_t nwindows;
 	const struct sp_bench_window *windows;
 	size_t depths; /* depth_ns[i], i < depths: time with i outstanding */
@@ -275,6 +304,7 @@ struct sp_bench_result {
 	/* Requests at a rate that were due before the end but never got a slot. */
 	uint64_t overdue;
 	uint64_t user_ns, system_ns; /* processor time of the process; 0 if simulated */
+	uint64_t switches;	     /* context switches of the process; 0 if simulated */
 	struct sp_bench_stats total;
 	size_t nclasses;
 	const struct sp_bench_stats *classes;
@@ -320,6 +350,22 @@ SP_API const struct sp_bench_result *sp_bench_result(const struct sp_bench *benc
  * share: 0 to 1.
  */
 SP_API uint64_t sp_bench_quantile(const struct sp_bench *bench, size_t which, double share);
+
+/*
+ * Returns a quantile of the latency of reads or of writes of a class, in nanoseconds; 0 if there
+ * are none.  With time_submissions it is a quantile of the time from the end of the submission.
+ * which: number of the class, counted from 0.
+ * share: 0 to 1.
+ */
+SP_API uint64_t sp_bench_side_quantile(const struct sp_bench *bench, size_t which,
+				       enum sp_bench_side_of side, double share);
+
+/*
+ * Returns how many of these times are below a limit.  A limit of at least 128 ns is rounded down by
+ * up to 1/64 of it.
+ */
+SP_API uint64_t sp_bench_side_below(const struct sp_bench *bench, size_t which,
+				    enum sp_bench_side_of side, uint64_t limit_ns);
 
 /* Frees a bench; NULL is accepted. */
 SP_API void sp_bench_free(struct sp_bench *bench);
