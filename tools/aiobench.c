@@ -127,6 +127,7 @@ int main(int argc, char **argv)
 		(void)load_options_read(&load, argc, argv);
 		status |= run_command(&load, command);
 	}
+	fio_report_finish();
 	stdio_finish();
 	return status;
 }

@@ -61,6 +61,7 @@ struct config {
 	const char *targets[SP_BENCH_TARGETS_MAX];
 	struct sp_bench_opts bench; /* complete after load_options_finish() */
 	const char *stats, *status, *plot;
+	bool fio_json; /* --output-format=fio-json */
 	enum progress_mode progress;
 	struct statsfile stats_file;
 	struct time_series series;	 /* for --plot */
@@ -81,6 +82,11 @@ struct config {
 	char **argv;
 	struct policy_options policy;
 };
+
+/* fio_report.c: adds a measurement to the report in fio's format; writes it, if there is one. */
+void fio_report_add(const struct config *o, const struct sp_bench *bench);
+void fio_report_finish(void);
+extern const struct sp_enum_value fio_report_formats[];
 
 enum command_bit {
 	RUN = 1,

@@ -31,7 +31,8 @@ void write_report(struct config *o, struct sp_report *report, struct sp_prefligh
 		die("memory exhausted");
 	free(before);
 	/* a failure is found when standard output is closed */
-	(void)sp_report_bench_text(report, stdout);
+	if (!o->fio_json)
+		(void)sp_report_bench_text(report, stdout);
 	if (no_effects)
 		say_no_effects(no_effects);
 	statsfile_finish(&o->stats_file, report);

@@ -90,7 +90,7 @@ struct sp_preflight *preflight_before(const struct config *o)
 		free(p);
 		return NULL;
 	}
-	(void)sp_report_preflight_text(p, opts.target, false, stdout);
+	(void)sp_report_preflight_text(p, opts.target, false, o->fio_json ? stderr : stdout);
 	return p;
 }
 

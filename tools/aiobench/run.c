@@ -137,6 +137,7 @@ int command_run(struct config *o)
 	struct sp_bench *bench;
 	int rc;
 
+	o->bench.time_submissions = o->fio_json;
 	if (!o->bench.replay)
 		preflight = preflight_before(o);
 	else
@@ -155,6 +156,8 @@ int command_run(struct config *o)
 	if (rc < 0)
 		die_of(rc, &err);
 	refuse_failures(sp_bench_result(bench));
+	if (o->fio_json)
+		fio_report_add(o, bench);
 	sp_bench_free(bench);
 	return close_status(o);
 }

@@ -268,6 +268,20 @@ SP_API struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
 					 const struct sp_bench_result *result);
 
 /*
+ * Makes a document with the members of the JSON output of fio(1), without jobs.
+ * Returns the report, or NULL if memory is short.
+ */
+SP_API struct sp_report *sp_report_fio(const struct sp_bench_opts *opts);
+
+/*
+ * Adds the classes of a measurement to a document of sp_report_fio(), as jobs of one group.
+ * Returns 0 or -ENOMEM.
+ */
+SP_API SP_MUST_CHECK int sp_report_add_fio(struct sp_report *report,
+					   const struct sp_bench_opts *opts,
+					   const struct sp_bench *bench);
+
+/*
  * Makes a document of schema spindle.aiobench/1, kind "sweep", of a set of measurements.
  * Returns the report, or NULL if memory is short.
  */
