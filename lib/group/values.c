@@ -102,13 +102,10 @@ int sp__values_add(struct sp__group_worker *w, const struct sp__group_argument *
 /* Returns the beginning of a code as a number: of two, the smaller one is never behind. */
 static unsigned __int128 beginning_of(const struct sp__bytes *code)
 {
-	unsigned char bytes[sizeof(unsigned __int128)] = { 0 };
-	uint64_t high, low;
+	uint64_t halves[2] = { 0 };
 
-	memcpy(bytes, code->data, sp__min(code->bytes, sizeof(bytes)));
-	memcpy(&high, bytes, sizeof(high));
-	memcpy(&low, bytes + sizeof(high), sizeof(low));
-	return (unsigned __int128)be64toh(high) << 64 | be64toh(low);
+	memcpy(halves, code->data, sp__min(code->bytes, sizeof(halves)));
+	return (unsigned __int128)be64toh(halves[0]) << 64 | be64toh(halves[1]);
 }
 
 /* True if so many records of the group are certainly before this one; if not, it is noted. */

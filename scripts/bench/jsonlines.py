@@ -5,7 +5,7 @@
     ROWS='sort-string group' SIZE=300M RUNS=5 PEERS='ours duckdb' python3 scripts/bench/jsonlines.py
 
 The records are a log of about 190 bytes each.  "position" is xsort on the same lines, by the same
-bytes, found by a separator.  Ours and DuckDB have 256 MB and two threads; DuckDB is told the types
+bytes, found by a separator.  Ours and DuckDB have 256 MB and two threads; DuckDB gets the types
 of all columns.  Miller and jq keep all records in memory.  A peer that is not there is left out,
 and said to be; DuckDB is the module of DUCKDB_PYTHON (python3).
 
