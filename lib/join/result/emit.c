@@ -255,7 +255,8 @@ static inline void put_separator(struct sp__emit *e)
 }
 
 /* The fields of a line other than its key, each with a separator before it. */
-static inline void put_rest(struct sp__emit *e, const struct sp__line *l)
+static inline __attribute__((always_inline)) void put_rest(struct sp__emit *e,
+							   const struct sp__line *l)
 {
 	const size_t bytes = sp__line_trim(&e->cut, l->data, l->bytes);
 	size_t before;
@@ -478,20 +479,19 @@ static void put_record(struct sp__emit *e, const struct sp__line *const *of)
 {
 	const struct sp__line *a = of[0], *b = of[1], *keyed = a ? a : b;
 
-	if (e->cut.kind == SP__CUT_FIXED) {
-		fixed(e, a, b);
-		return;
-	}
-	if (e->rows) {
-		by_names(e, of);
-	} else if (e->json) {
-		put_json(e, a, b);
-	} else if (e->simple) {
+	if (e->simple) {
 		put(e, keyed->key.p, keyed->key.n);
 		if (a)
 			put_rest(e, a);
 		if (b)
 			put_rest(e, b);
+	} else if (e->cut.kind == SP__CUT_FIXED) {
+		fixed(e, a, b);
+		return;
+	} else if (e->rows) {
+		by_names(e, of);
+	} else if (e->json) {
+		put_json(e, a, b);
 	} else {
 		by_fields(e, of);
 	}
