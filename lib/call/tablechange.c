@@ -138,10 +138,36 @@ static struct sp_table_choice choice_of(struct verb_call *c)
 					 .absent_arg = c };
 }
 
+/* Refuses arguments of which some would have no effect. */
+static int check_choice(const struct verb_call *c)
+{
+	const int ways = (c->noperands != 0) + (c->where != NULL) + (c->from != NULL);
+
+	if (ways > 1)
+		return sp__invalid(c->err, NULL,
+				   "keys, a condition and a file of values are given: records are "
+				   "chosen by one of these");
+	if (c->by && c->where)
+		return sp__invalid(c->err, NULL,
+				   "a column of keys is given, and a condition: records are "
+				   "chosen by one of these");
+	if (c->from && !c->by)
+		return sp__invalid(c->err, NULL, "a file of values needs the column of keys, 'by'");
+	if (c->from && c->nset)
+		return sp__invalid(c->err, NULL,
+				   "values are given, and a file of values: choose one of these");
+	return c->index && !c->by
+		       ? sp__invalid(c->err, NULL, "an index needs the column of keys, 'by'")
+		       : 0;
+}
+
 static int update(struct verb_call *c)
 {
 	const struct sp_table_choice choice = choice_of(c);
+	const int rc = check_choice(c);
 
+	if (rc)
+		return rc;
 	if (c->from)
 		return sp_table_update_from(c->table, c->by, c->index, c->from, keep_absent, c,
 					    &c->stats, c->err);
@@ -151,12 +177,16 @@ static int update(struct verb_call *c)
 static int delete (struct verb_call *c)
 {
 	const struct sp_table_choice choice = choice_of(c);
+	const int rc = check_choice(c);
 
-	return sp_table_delete(c->table, &choice, &c->stats, c->err);
+	return rc ? rc : sp_table_delete(c->table, &choice, &c->stats, c->err);
 }
 
 static int append(struct verb_call *c)
 {
+	if (!c->noperands)
+		return sp__invalid(c->err, NULL,
+				   "no file is given whose records are to be appended");
 	return sp_table_append(c->table, c->operands, c->noperands, &c->stats, c->err);
 }
 
@@ -185,8 +215,10 @@ static int get(struct verb_call *c)
 					  .keys_arg = c,
 					  .absent = keep_absent,
 					  .absent_arg = c };
-	int rc = sp_table_get(c->table, &get, keep_records, c, &c->stats, c->err);
+	int rc = check_choice(c);
 
+	if (!rc)
+		rc = sp_table_get(c->table, &get, keep_records, c, &c->stats, c->err);
 	return rc ? rc : keep_records(c, "", 1);
 }
 

@@ -66,6 +66,27 @@ class TableVerbs(unittest.TestCase):
         self.table.index("name")
         self.assertEqual([r["id"] for r in self.table.get(["dora", "ann"], by="name")], [4, 1])
 
+    def test_arguments_without_an_effect_are_refused(self):
+        before = self.path.read_bytes()
+        new = Path(self.folder.name) / "new.csv"
+        new.write_text("id,name\n2,carl\n")
+        for change in (
+            lambda: self.table.update({"name": "x"}, [0], where="id = 3"),
+            lambda: self.table.delete([0], where="id = 3"),
+            lambda: self.table.update({"name": "x"}, where="id = 3", by="id"),
+            lambda: self.table.update({"name": "x"}, by="id", file=new),
+            lambda: self.table.update(keys=[1], by="id", file=new),
+            lambda: self.table.update(where="id = 3", by="id", file=new),
+            lambda: self.table.update(file=new),
+            lambda: self.table.get([0], index="no.index"),
+            lambda: self.table.append(),
+        ):
+            with self.assertRaises(ValueError):
+                change()
+        self.assertEqual(self.path.read_bytes(), before)
+        self.table.update(by="id", file=new)
+        self.assertEqual(self.rows([1])[0]["name"], "carl")
+
     def test_columns_are_altered(self):
         self.table.alter(
             add={"n, m": "i16"}, values={"n, m": -5}, drop=["price"], rename={"name": 'a "b"'},
