@@ -13,6 +13,8 @@ from typing import Any
 from ._lib import accepted, c_strings, lib, name, no_error
 from ._lib import options as lib_options
 
+_RESOURCES = {"memory", "parallel", "wait"}
+
 
 def quoted(text: str) -> str:
     """Returns a name as lists of names have it."""
@@ -59,6 +61,12 @@ class TableVerbs:
         self, command: str, words: list[str], operands: Iterable[Any] = (), **resources: Any
     ) -> tuple[str, str]:
         """Runs a command.  Returns its document, and the message of a key without a record."""
+        unknown = sorted(resources.keys() - _RESOURCES)
+        if unknown:
+            known = ", ".join(sorted(_RESOURCES))
+            raise TypeError(
+                f"{command}() has no keyword argument {unknown[0]!r}; for resources: {known}"
+            )
         words = words + lib_options(
             buffer_size=resources.get("memory"),
             parallel=resources.get("parallel"),

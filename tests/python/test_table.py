@@ -87,6 +87,20 @@ class TableVerbs(unittest.TestCase):
         self.table.update(by="id", file=new)
         self.assertEqual(self.rows([1])[0]["name"], "carl")
 
+    def test_unknown_keywords_are_refused(self):
+        before = self.path.read_bytes()
+        for change in (
+            lambda: self.table.update({"name": "x"}, [0], memroy="1M"),
+            lambda: self.table.delete([0], were="id = 3"),
+            lambda: self.table.get([0], where="id = 3"),
+            lambda: self.table.alter(drop=["name"], by="id"),
+            lambda: self.table.append(self.path, types="x"),
+            lambda: self.table.index("id", path="x"),
+        ):
+            with self.assertRaisesRegex(TypeError, "no keyword argument"):
+                change()
+        self.assertEqual(self.path.read_bytes(), before)
+
     def test_columns_are_altered(self):
         self.table.alter(
             add={"n, m": "i16"}, values={"n, m": -5}, drop=["price"], rename={"name": 'a "b"'},
