@@ -12,8 +12,6 @@
 #include "base/mem.h"
 #include "call/call.h"
 
-#define LISTS_MAX 64 /* maximum of an option that may be repeated */
-
 struct verb_call {
 	struct sp_call base; /* arguments */
 	struct sp_table_opts open;
@@ -21,7 +19,7 @@ struct verb_call {
 	const char *const *operands;
 	size_t noperands, at;
 	const char *where, *by, *index, *from, *columns, *output;
-	const char *set[LISTS_MAX], *rename[LISTS_MAX];
+	const char **set, **rename; /* with space for all arguments */
 	size_t nset;
 	struct sp_table_alter alter;
 	struct sp_table_stats stats;
@@ -50,14 +48,6 @@ static const struct sp__option options[] = {
 	{ "wait", SP__OPT_WAIT, SP__OPT_MAYBE },
 	{ 0 },
 };
-
-static int add_text(const char **list, size_t *n, const char *text, struct sp_errinfo *err)
-{
-	if (*n == LISTS_MAX)
-		return sp__invalid(err, text, "too many arguments of one option:");
-	list[(*n)++] = text;
-	return 0;
-}
 
 /* Returns the member of an option with one text; NULL: another option. */
 static const char **member_of(struct verb_call *c, int code)
@@ -94,9 +84,9 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 	if (member)
 		*member = arg;
 	else if (code == SET)
-		return add_text(c->set, &c->nset, arg, err);
+		c->set[c->nset++] = arg;
 	else if (code == RENAME)
-		return add_text(c->rename, &c->alter.nrename, arg, err);
+		c->rename[c->alter.nrename++] = arg;
 	else
 		return sp__option_resource(&c->base, &c->open.run, code, arg, err);
 	return 0;
@@ -303,6 +293,10 @@ int sp_call_table(const char *command, const char *table, const char *const *arg
 				 command);
 
 	*document = NULL;
+	c.set = calloc(nargs + 1, sizeof(*c.set));
+	c.rename = calloc(nargs + 1, sizeof(*c.rename));
+	if (!rc && (!c.set || !c.rename))
+		rc = sp__err(c.err, -ENOMEM, "allocate", NULL, -1);
 	if (!rc)
 		rc = sp__call_read(&c.base, options, apply, &c, args, nargs, c.err);
 	if (!rc)
@@ -310,5 +304,7 @@ int sp_call_table(const char *command, const char *table, const char *const *arg
 	sp__bytes_release(&c.records, NULL);
 	sp__bytes_release(&c.absent, NULL);
 	sp__call_release(&c.base);
+	free(c.set);
+	free(c.rename);
 	return rc;
 }

@@ -109,6 +109,17 @@ class TableVerbs(unittest.TestCase):
         self.assertEqual(list(self.table.schema), ["id", 'a "b"', "n, m"])
         self.assertEqual(self.rows([1]), [{"id": 2, 'a "b"': "bob", "n, m": -5}])
 
+    def test_many_columns_change_at_once(self):
+        numbers = range(100)
+        self.table.alter(
+            add={f"n{i}": "i32" for i in numbers}, values={f"n{i}": i for i in numbers}
+        )
+        self.table.alter(rename={f"n{i}": f"m{i}" for i in numbers})
+        self.table.update({f"m{i}": i + 7 for i in numbers}, [1])
+        names = [f"m{i}" for i in numbers]
+        self.assertEqual(list(self.table.get(0, columns=names)[0].values()), list(numbers))
+        self.assertEqual(list(self.table.get(1, columns=names)[0].values()), list(range(7, 107)))
+
     def test_a_failed_change_changes_nothing(self):
         before = self.path.read_bytes()
         for change in (
