@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import ctypes
+import datetime
 import json
+import numbers
+import os
 from collections.abc import Iterable, Mapping
 from ctypes import byref, c_char_p
 from decimal import Decimal
@@ -13,6 +16,7 @@ from typing import Any
 from ._lib import accepted, c_strings, lib, name, no_error
 from ._lib import options as lib_options
 
+_VALUES = (str, bytes, numbers.Number, datetime.date, datetime.time)
 _RESOURCES = {"memory", "parallel", "wait"}
 
 
@@ -32,10 +36,19 @@ def _types(types: Mapping[str, str] | None) -> str | None:
     return ",".join(f"{quoted(c)}:{t}" for c, t in types.items()) if types else None
 
 
+def _text(value: Any) -> str:
+    return os.fsdecode(value) if isinstance(value, bytes) else str(value)
+
+
 def _literal(value: Any) -> str:
     if value is None:
         return "null"
-    doubled = str(value).replace("'", "''")
+    if not isinstance(value, _VALUES):
+        raise TypeError(
+            f"a value of a column is a text, bytes, a number, a date or a time, not a "
+            f"{type(value).__name__}: give a text, of JSON from json.dumps()"
+        )
+    doubled = _text(value).replace("'", "''")
     return f"'{doubled}'"
 
 
@@ -46,7 +59,7 @@ def _set(values: Mapping[str, Any] | None) -> list[str]:
 def _texts(keys: Any) -> list[str]:
     """Returns keys as texts: of one, or of several."""
     some = [keys] if isinstance(keys, (str, bytes, int)) else keys
-    return [k.decode() if isinstance(k, bytes) else str(k) for k in some]
+    return [_text(k) for k in some]
 
 
 class TableVerbs:

@@ -109,6 +109,18 @@ class TableVerbs(unittest.TestCase):
         self.assertEqual(list(self.table.schema), ["id", 'a "b"', "n, m"])
         self.assertEqual(self.rows([1]), [{"id": 2, 'a "b"': "bob", "n, m": -5}])
 
+    def test_values_are_texts_bytes_or_numbers(self):
+        self.table.update({"name": b"caf\xe9"}, [0])
+        with self.assertRaisesRegex(sp.SpindleError, "not UTF-8"):
+            self.table.get(0)
+        self.table.index("name")
+        self.assertEqual(self.table.get(b"caf\xe9", by="name", columns=["id"]), [{"id": 1}])
+        before = self.path.read_bytes()
+        for value in ({"a": 1}, ["x"], ("x",), {1}, bytearray(b"x"), object()):
+            with self.assertRaisesRegex(TypeError, "a value of a column is"):
+                self.table.update({"name": value}, [0])
+        self.assertEqual(self.path.read_bytes(), before)
+
     def test_many_columns_change_at_once(self):
         numbers = range(100)
         self.table.alter(
