@@ -155,7 +155,7 @@ class TableVerbs:
         records = [json.loads(line, parse_float=Decimal) for line in text.split("\n") if line]
         for record in records:
             for c in floats & record.keys():
-                if isinstance(record[c], (int, Decimal)):
+                if record[c] is not None:  # nan and inf are texts
                     record[c] = float(record[c])
         return records
 

@@ -2,6 +2,7 @@
 """The commands of spindle_io.Table, and the classes of errors, without other packages."""
 
 import decimal
+import math
 import os
 import pickle
 import subprocess
@@ -120,6 +121,12 @@ class TableVerbs(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "a value of a column is"):
                 self.table.update({"name": value}, [0])
         self.assertEqual(self.path.read_bytes(), before)
+
+    def test_floats_that_are_no_numbers_are_floats(self):
+        self.table.alter(add={"x": "f64", "y": "f64"}, values={"x": math.nan, "y": -math.inf})
+        record = self.table.get(0)[0]
+        self.assertTrue(math.isnan(record["x"]))
+        self.assertEqual(record["y"], -math.inf)
 
     def test_many_columns_change_at_once(self):
         numbers = range(100)
