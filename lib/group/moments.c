@@ -62,14 +62,21 @@ static void add_product(struct sp__exactsum *s, double a, double b)
 #define LARGE 0x1p300
 #define SCALE_LIMBS 22 /* of the number: a division by 2^704 */
 #define SCALE (32 * SCALE_LIMBS)
+/* So are those of numbers below this; squares of others have all their bits. */
+#define SMALL 0x1p-300
+#define UP_LIMBS 18 /* of the number: a multiplication by 2^576 */
+#define UP (32 * UP_LIMBS)
 
 void sp__reals_add(struct sp__exactsum *reals, double x)
 {
-	const double scaled = ldexp(x, -SCALE);
+	const double size = fabs(x), down = size >= LARGE ? ldexp(x, -SCALE) : 0,
+		     up = size < SMALL ? ldexp(x, UP) : 0;
 
 	sp__exactsum_add(&reals[SP__REAL_X], x);
-	if (fabs(x) >= LARGE)
-		add_product(&reals[SP__REAL_LARGE], scaled, scaled);
+	if (size >= LARGE)
+		add_product(&reals[SP__REAL_LARGE], down, down);
+	else if (size < SMALL)
+		add_product(&reals[SP__REAL_SMALL], up, up);
 	else
 		add_product(&reals[SP__REAL_XX], x, x);
 }
@@ -248,13 +255,50 @@ static struct sp__deviations large_deviations(const struct sp__group_moments *m,
 	return (struct sp__deviations){ .xx = deviation(m->n, &xx, &x, &x), .exponent = 2 * SCALE };
 }
 
+/* True if all numbers are so small that their squares were added scaled, or 0. */
+static bool is_small(const struct sp__group_moments *m, const struct sp__exactsum *reals)
+{
+	static const struct sp__wide none;
+
+	return reals && !m->pairs && !has_large(m, reals) && !m->x &&
+	       !memcmp(&m->xx, &none, sizeof(none)) &&
+	       sp__exactsum_divide(&reals[SP__REAL_SMALL], 1) > 0 &&
+	       !(fabs(sp__exactsum_divide(&reals[SP__REAL_XX], 1)) > 0);
+}
+
+/* The same of these. */
+static struct sp__deviations small_deviations(const struct sp__group_moments *m,
+					      const struct sp__exactsum *reals)
+{
+	const struct parts p = divide_up(reals[SP__REAL_X]);
+	struct sp__exactsum sum = { 0 };
+	struct parts x, xx;
+
+	for (unsigned i = 0; i < PARTS; i++)
+		sp__exactsum_add(&sum, ldexp(p.at[i], UP));
+	x = first_moment(0, 0, &sum);
+	xx = second_moment(m->xx, 0, &reals[SP__REAL_SMALL]);
+	return (struct sp__deviations){ .xx = deviation(m->n, &xx, &x, &x), .exponent = -2 * UP };
+}
+
+/* Squares of numbers alone that are not large. */
+static struct sp__exactsum squares_of(const struct sp__exactsum *reals)
+{
+	struct sp__exactsum s = scaled_down(&reals[SP__REAL_SMALL], 2 * UP_LIMBS);
+
+	sp__exactsum_merge(&s, &reals[SP__REAL_XX]);
+	return s;
+}
+
 /* The same by sums of f64, for any numbers. */
 static struct sp__deviations real_deviations(const struct sp__group_moments *m,
 					     const struct sp__exactsum *reals)
 {
 #define REAL(i) (reals ? &reals[i] : NULL)
+	const bool alone = reals && !m->pairs;
+	const struct sp__exactsum squares = alone ? squares_of(reals) : (struct sp__exactsum){ 0 };
 	const struct parts x = first_moment(m->x, 0, REAL(SP__REAL_X)),
-			   xx = second_moment(m->xx, 0, REAL(SP__REAL_XX));
+			   xx = second_moment(m->xx, 0, alone ? &squares : REAL(SP__REAL_XX));
 	struct sp__deviations d = { .xx = deviation(m->n, &xx, &x, &x) };
 	struct parts y, yy, xy;
 
@@ -278,6 +322,8 @@ struct sp__deviations sp__moments_deviations(const struct sp__group_moments *m,
 		d.yy = exact_deviation(m->n, m->yy, m->y, m->y);
 		d.xy = exact_deviation(m->n, m->xy, m->x, m->y);
 	}
+	if (is_small(m, reals))
+		return small_deviations(m, reals);
 	if (reals || isnan(d.xx) || isnan(d.yy) || isnan(d.xy))
 		return has_large(m, reals) ? large_deviations(m, reals) : real_deviations(m, reals);
 	return d;

@@ -20,11 +20,11 @@ void sp__wide_add_product(struct sp__wide *w, sp__int128 a, sp__int128 b);
 void sp__wide_add(struct sp__wide *w, const struct sp__wide *more);
 
 /*
- * The sums of the numbers that are not exact: with pairs 5 of them; of numbers alone 3, of which
- * the last one has squares that could be too large for f64, scaled.
+ * The sums of the numbers that are not exact: with pairs 5 of them; of numbers alone 4, of which
+ * the last two have squares that could be too large or too small for f64, scaled.
  */
 enum { SP__REAL_X, SP__REAL_XX, SP__REAL_Y, SP__REAL_YY, SP__REAL_XY, SP__REALS };
-enum { SP__REAL_LARGE = SP__REAL_Y, SP__REALS_ALONE };
+enum { SP__REAL_LARGE = SP__REAL_Y, SP__REAL_SMALL, SP__REALS_ALONE };
 
 /*
  * Moments of numbers x, or of pairs x and y.  Of numbers alone only the members up to pairs exist.
@@ -33,7 +33,7 @@ struct sp__group_moments {
 	sp__int128 x;
 	struct sp__wide xx;
 	uint64_t n;
-	uint32_t reals; /* where the owner keeps struct sp__exactsum [3] or [5]; 0: nowhere */
+	uint32_t reals; /* where the owner keeps struct sp__exactsum [4] or [5]; 0: nowhere */
 	uint32_t pairs; /* true: the following exist */
 	sp__int128 y;
 	struct sp__wide yy, xy;

@@ -23,6 +23,24 @@ setup()
 	[ "$("$xgroup" -k 1 -a 'sum(1)' --cumulative in | tail -n 1)" = '9007199254740993 9007199254740993 9007199254740994' ]
 }
 
+@test "deviations of numbers whose squares are too small for f64" {
+	for memory in 64K 1G; do
+		printf '%s\n' 1e-200 3e-200 >in
+		[ "$("$xgroup" -S $memory -a 'var(1), stddev(1)' in)" = '0 1.4142135623730953e-200' ]
+		printf '%s\n' 1e-160 -3e-160 0 >in
+		[ "$("$xgroup" -S $memory -a 'stddev(1)' in)" = 2.0816659994661327e-160 ]
+		printf '%s\n' 1e-200 3e-200 0.5 0.5 >in
+		[ "$("$xgroup" -S $memory -a 'var(1)' in)" = 0.08333333333333333 ]
+		printf '%s\n' 1e-200 3e-200 5e300 >in
+		[ "$("$xgroup" -S $memory -a 'stddev(1)' in)" = 2.886751345948129e+300 ]
+	done
+	# Partial totals of many groups.
+	awk 'BEGIN { for (i = 0; i < 60000; i++) printf "%d %de-200\n", i % 10000, i < 30000 ? 1 : 3 }' >in
+	for threads in 1 3; do
+		[ "$("$xgroup" -S 64K --parallel=$threads -k 1 -a 'stddev(2)' in | cut -d' ' -f2 | sort -u)" = 1.0954451150103321e-200 ]
+	done
+}
+
 @test "deviations of numbers whose squares are too large for f64" {
 	for memory in 1M 1G; do
 		printf '%s\n' 1e200 2e200 4e200 7 >in
