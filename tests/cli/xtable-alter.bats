@@ -112,6 +112,15 @@ gives()
 	gives <(seq 5100)
 }
 
+@test "a value of a deleted record that the new type does not have is named as such" {
+	loads
+	seq 128 2999 | "$xtable" delete t --keys=-
+	refuses "xtable: t: record 128, which is deleted: its value of column 'a' is not one of i8: copy *" "$xtable" alter t --types a:i8
+	"$xtable" convert t u
+	"$xtable" alter u --types a:i8
+	"$xtable" scan u | cmp - <(head -n 129 in.csv)
+}
+
 @test "tables without records, of fixed records and of lines of JSON" {
 	printf 'a,b\n' | "$xtable" load t --csv --header --types a:i32,b:text
 	"$xtable" alter t --add 'c:i8 not null' --drop b

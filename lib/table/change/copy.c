@@ -300,6 +300,13 @@ static int refuse(const struct copy *c, const struct sp__retype *r, uint64_t rec
 	if (rc != SP_EFORMAT && rc != -ENOSPC)
 		return sp__err(c->ring.err, rc, "allocate", NULL, -1);
 	type[sp__value_type_print(&r->to->type, type)] = '\0';
+	/* Nobody can see or change this value: say how it goes away. */
+	if (c->sources->deleted && !sp__tombstones_exists(c->from, record, NULL))
+		return sp__errf(c->ring.err, rc, "convert", c->from->path, -1,
+				"record %" PRIu64 ", which is deleted: its value of column "
+				"'%.64s' is not one of %s: copy the table with xtable convert, "
+				"and alter the copy",
+				record, r->to->name, type);
 	if (!r->text.p)
 		return sp__errf(c->ring.err, rc, "convert", c->from->path, -1,
 				"record %" PRIu64 ": column '%.64s' is NULL, and must not be",
