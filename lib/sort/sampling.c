@@ -73,6 +73,7 @@ struct sampler {
 	uint64_t at;	/* the window: its offset, its bytes, and a free byte for a terminator */
 	size_t bytes, capacity;
 	char *window;
+	struct sp__keybuf text; /* of a record that is checked */
 };
 
 static uint64_t weight(const struct sampler *s, size_t bytes)
@@ -221,6 +222,33 @@ static int find_fixed(struct sampler *s, uint64_t p, size_t *begin, size_t *end)
 	return s->bytes == length ? SP_READY : SP_END;
 }
 
+/* Records the error of a record of the window that does not fit the keys. */
+static int refuse(const struct sampler *s, size_t begin, const struct sp__badtext *bad)
+{
+	const char eol = s->opts.format.kind == SP_REC_LINE ? s->opts.format.eol : '\n';
+	const off_t from = lseek(s->fd, 0, SEEK_CUR);
+	uint64_t before = 0, lines = 0;
+	int rc = sp__lines_before(s->fd, from > 0 ? (uint64_t)from : 0, eol, &before);
+
+	if (!rc)
+		rc = sp__lines_before(s->fd, s->at + begin, eol, &lines);
+	return rc ? sp__err(s->err, rc, "read", s->name, -1)
+		  : sp__badtext_error(bad, s->name, lines - before + 1, s->err);
+}
+
+/* Checks a record of the window as a scan does: the sort of samples does not know its line. */
+static int check(struct sampler *s, size_t begin, const struct sp_batch *rec)
+{
+	struct sp__badtext bad;
+	size_t fitting;
+
+	if (!sp__ks(s->opts.keys)->checks)
+		return 0;
+	if (sp__key_fitting(s->opts.keys, rec->data, rec->bytes, &s->text, &fitting, &bad))
+		return no_memory(s);
+	return fitting < rec->bytes ? refuse(s, begin, &bad) : 0;
+}
+
 /* Puts the record at a byte of the current input. */
 static int take(struct sampler *s, uint64_t p)
 {
@@ -241,6 +269,9 @@ static int take(struct sampler *s, uint64_t p)
 		s->window[begin + rec.bytes++] = f->kind == SP_REC_LINE ? f->eol : '\n';
 	if (sp__rec_end(f, rec.data, rec.bytes) != rec.data + rec.bytes)
 		return 0;
+	rc = check(s, begin, &rec);
+	if (rc)
+		return rc;
 	s->weights += weight(s, rec.bytes);
 	to = sp__sorter_space(&s->sorter, rec.bytes);
 	if (!to)
@@ -452,6 +483,7 @@ int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_op
 	}
 	close_input(&s);
 	(void)!sp__sorter_close(&s.sorter);
+	sp__keybuf_release(&s.text);
 	free(s.window);
 	free(s.ranges);
 	return sp__splitters_keep(splitters, rc);

@@ -114,6 +114,26 @@ for i in range(40):
 	done
 }
 
+@test "an invalid line among the samples of --parts and --splitters is an error with its place" {
+	seq 1 300 | sed 's/.*/{"a":&}/' >good
+	{ cat good; echo '{"a":bad}'; cat good; } >in
+	run -2 "$xsort" --json -k .a --parts=2 -o 'part%d' good in
+	[ "$output" = "xsort: in: line 301, byte 6: not JSON: expected a JSON value" ]
+	[ ! -e part0 ]
+	run -2 "$xsort" --json -k .a --splitters=3 in
+	[ "$output" = "xsort: in: line 301, byte 6: not JSON: expected a JSON value" ]
+	# Lines before the offset of the standard input are not counted.
+	exec 5<in
+	dd bs=16 count=1 status=none <&5 >/dev/null
+	run -2 "$xsort" --json -k .a --splitters=3 <&5
+	exec 5<&-
+	[ "$output" = "xsort: -: line 299, byte 6: not JSON: expected a JSON value" ]
+	printf '{"a":1,"b":"\377"}' >last
+	"$xsort" --json -k .a --splitters=2 last >out
+	run -2 "$xsort" --json --strict -k .a --splitters=2 last
+	[[ $output == "xsort: last: line 1, byte 13: not JSON: "* ]]
+}
+
 @test "characters outside keys are checked if asked for" {
 	printf '{"a":2,"b":"\377"}\n{"a":1,"b":"\\udc00"}\n' >in
 	"$xsort" --json -k .a in >out
