@@ -112,6 +112,7 @@ static int load(struct sp_splitters *s, const struct sp_sort_opts *opts, const c
 		.inputs = &path,
 		.ninputs = 1,
 		.stream = { .direct = SP__DIRECT_NEVER, .chunk_bytes = b.chunk_bytes, .depth = 1 },
+		.keys = s->keys,
 		.waits = &waits,
 		.err = err,
 	};

@@ -114,6 +114,15 @@ for i in range(40):
 	done
 }
 
+@test "splitters of a file are checked like records" {
+	seq 3 | sed 's/.*/{"a":&}/' >in
+	printf '{"a":2}\n{"a":x}\n' >cuts
+	fails_with 'xsort: cuts: line 2, byte 6: not JSON: expected a JSON value' "$xsort" --json -k .a --split=cuts -o out%d in
+	echo '{"a":x}' >cuts
+	fails_with 'xsort: cuts: line 1, byte 6: not JSON: expected a JSON value' "$xsort" --json -k .a --split=cuts -o out%d in
+	[ ! -e out0 ]
+}
+
 @test "an invalid line among the samples of --parts and --splitters is an error with its place" {
 	seq 1 300 | sed 's/.*/{"a":&}/' >good
 	{ cat good; echo '{"a":bad}'; cat good; } >in
