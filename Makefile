@@ -477,7 +477,7 @@ run-delay: lib $(addprefix $(B)/bin/,xsort xjoin xgroup xindex xgen xtable aiobe
 
 # Long runs of tests of tables: the numbers are those of sequences of changes, and of calls that are killed.
 .PHONY: nightly run-nightly run-mutations
-nightly: ## 1500 random sequences of changes of tables, all kills, 2000 random sorts and joins, mutations (MUTATIONS=1500), 200 seeds of delays, threads
+nightly: ## 1500 random sequences of changes of tables, all kills, 2000 random sorts and joins, mutations (MUTATIONS=1500), 200 seeds of delays, threads, faults put into the library
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory run-nightly
 	$(Q)+$(MAKE) --no-print-directory run-diff
@@ -485,6 +485,7 @@ nightly: ## 1500 random sequences of changes of tables, all kills, 2000 random s
 	$(Q)+$(MAKE) --no-print-directory SAN=thread DELAY=1 run-delay
 	$(Q)+$(MAKE) --no-print-directory SAN=address run-mutations run-slow
 	$(Q)+$(MAKE) --no-print-directory SAN=thread run-beside
+	$(Q)scripts/check-broken
 run-nightly: export SP_TABLE_HISTORIES ?= 1500
 run-nightly: export SP_TABLE_KILLS ?= 1000
 run-nightly: export SP_TEST_FULL := 1
