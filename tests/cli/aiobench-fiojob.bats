@@ -83,9 +83,9 @@
 	[[ $output == *"j.fio: more than 64 jobs"* ]]
 }
 
-# all REPORT: the requests of all classes
+# all REPORT: the requests of all classes, without those of their reads and writes
 all() {
-	sed -n 's/^      "requests": \([0-9]*\),$/\1/p' "$1" | paste -sd ' '
+	sed -n '/^      "requests": /{N;s/^      "requests": \([0-9]*\),\n *"read_requests": .*/\1/p;}' "$1" | paste -sd ' '
 }
 
 # job LINE...: measures this job on data, a file of 1 MiB.
