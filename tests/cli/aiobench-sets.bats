@@ -247,7 +247,7 @@ agrees()
 	printf '%s\n' '[job]' rw=randread bs=4k iodepth=8 size=1m filename=t ioengine=io_uring direct=0 > job.fio
 	"$aiobench" run --fio-job=job.fio --io_size=4K > /dev/null || skip "no io_uring here"
 	run -0 "$aiobench" sweep --fio-job=job.fio --runtime=500ms
-	[[ $output == *"    8 "* && $output != *"   16 "* ]]
+	[[ $output == *$'\n    8 '* && $output != *$'\n   16 '* ]]
 	run -0 "$aiobench" mix --fio-job=job.fio --runtime=2 --shares=25
 	[[ $output == *" 25%"* ]]
 	run -0 "$aiobench" compare --interleave=3 --a='--fio-job=job.fio --runtime=300ms' \
