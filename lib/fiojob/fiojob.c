@@ -164,6 +164,14 @@ static bool add_own(struct sp__fiorun *r, const struct sp__fiovalues *v, unsigne
 	return true;
 }
 
+/* Returns why the rate cannot be kept, or NULL. */
+static const char *cannot_rate(const struct sp__fiovalues *v)
+{
+	if (v->rate > 0 && (v->rw & SP_BENCH_OP_RW) == SP_BENCH_OP_RW)
+		return "rate_iops limits reads and writes apart in fio: a mix cannot have it here";
+	return NULL;
+}
+
 /* Returns why cmdprio_percentage cannot be used, or NULL. */
 static const char *cannot_share(const struct sp__fiorun *r, const struct sp__fiovalues *v)
 {
@@ -229,6 +237,9 @@ static int fiojob_end_job(struct sp_fiojob *j, struct sp_errinfo *err)
 				SP__FIOJOB_RUNS_MAX);
 	r->njobs++;
 	reason = differs(&r->first, v);
+	if (reason)
+		sp__fiojob_complain(j, j->job_line, v->name, "%s", reason);
+	reason = cannot_rate(v);
 	if (reason)
 		sp__fiojob_complain(j, j->job_line, v->name, "%s", reason);
 	reason = cannot_share(r, v);

@@ -59,6 +59,13 @@
 	[[ $output == *"j.fio:4: not understood"* && $output == *"j          default"* ]]
 }
 
+@test "a rate that limits reads and writes apart is refused" {
+	# fio 3.33 issues 100 reads and 100 writes per second.
+	printf '[j]\nrw=randrw\nrate_iops=100\nsize=1m\n' > j.fio
+	run -2 "$aiobench" run --fio-job=j.fio sim:linear
+	[[ $output == *"j.fio:1: not understood: "*"rate_iops limits reads and writes apart in fio"* ]]
+}
+
 @test "data are as safe as without it" {
 	printf '[j]\nrw=randwrite\nsize=64k\nfilename=data\n' > j.fio
 	head -c 64K /dev/zero > data

@@ -256,6 +256,9 @@ static void not_understood(void)
 	   "priorities of requests with an engine that has none");
 	ok(only("[a]\nioengine=libaio\nsize=1m\ncmdprio_percentage=5\nrate_iops=3", 1, "rate_iops"),
 	   "or with a rate");
+	ok(only("[a]\nrw=randrw\nrate_iops=100\n", 1, "reads and writes apart") &&
+		   only("[a]\nrate_iops=100\nrw=rw\n", 1, "reads and writes apart"),
+	   "a rate of a mix");
 }
 
 static void refused(void)

@@ -31,7 +31,8 @@
  * group_reporting: the total is the report of the group.  Keys that switch something off
  * (verify=0, fsync=0, thinktime=0, loops=1 and similar ones) are supported with that value only.
  * Unsupported lines are all others, unsupported values, and jobs of one run that differ where a
- * measurement has one value for all.
+ * measurement has one value for all.  A rate of a mix of reads and writes is not supported, since
+ * fio limits reads and writes apart.
  *
  * Thread rule: a job belongs to one thread.
  */
