@@ -320,6 +320,7 @@ static void assign(struct sp_fiojob *j, char *text, unsigned line)
 	struct sp__fiovalues *v = j->in_job ? &j->job : &j->global;
 	size_t n = strcspn(text, "=");
 	char *value = text[n] ? text + n + 1 : NULL;
+	char expanded[SP__FIOJOB_VALUE_BYTES] = "", reason[SP__FIOJOB_REASON_BYTES];
 	const struct sp__setting *k;
 
 	while (n && isspace((unsigned char)text[n - 1]))
@@ -335,9 +336,9 @@ static void assign(struct sp_fiojob *j, char *text, unsigned line)
 		sp__fiojob_complain(j, line, text, "asks for output that aiobench does not write");
 	else if (!k)
 		sp__fiojob_complain(j, line, text, "is not supported");
-	else if (value && strchr(value, '$'))
-		sp__fiojob_complain(j, line, text, "uses a variable");
-	else if (!sp__keyval_set(k, v, value))
+	else if (value && strchr(value, '$') && !sp__fiojob_expand(value, expanded, reason))
+		sp__fiojob_complain(j, line, text, "%s", reason);
+	else if (!sp__keyval_set(k, v, value && strchr(value, '$') ? expanded : value))
 		sp__fiojob_complain(j, line, text, "is not %s", k->form);
 }
 

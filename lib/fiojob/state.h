@@ -11,6 +11,9 @@
 #define SP__FIOJOB_PATH_BYTES 1200
 #define SP__FIOJOB_CLASS_BYTES (SP__FIO_NAME_BYTES + 16)
 
+#define SP__FIOJOB_VALUE_BYTES 1024
+#define SP__FIOJOB_REASON_BYTES sizeof(((struct sp_fiojob_line *)0)->reason)
+
 /* Jobs that run concurrently. */
 struct sp__fiorun {
 	struct sp__fiovalues first; /* values of the first job: the common ones */
@@ -41,3 +44,10 @@ struct sp_fiojob {
 /* fiojob.c: adds a line that is not understood, with the reason. */
 __attribute__((format(printf, 4, 5))) void
 sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, const char *reason, ...);
+
+/*
+ * variables.c: copies a value with its variables replaced.  Returns false and sets the reason if
+ * that is not possible.
+ */
+bool sp__fiojob_expand(const char *text, char out[SP__FIOJOB_VALUE_BYTES],
+		       char reason[SP__FIOJOB_REASON_BYTES]);

@@ -50,10 +50,11 @@
 
 @test "lines that are not understood are reported with their numbers and stop it" {
 	printf '[j]\nrw=randread\nsize=1m\nexitall\nverify=crc32c # all of it\nruntime=${T}\n' > j.fio
+	unset T
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
 	[[ $output == *"j.fio:4: not understood: "*exitall*": is not supported"* ]]
 	[[ $output == *"j.fio:5: not understood: "*verify=crc32c*": is not 0 or none: others are not supported"* ]]
-	[[ $output == *"j.fio:6: not understood: "*"uses a variable"* ]]
+	[[ $output == *"j.fio:6: not understood: "*"the variable T is not set in the environment"* ]]
 	[[ $output == *"3 of its lines not understood"* ]]
 	run -0 "$aiobench" run --fio-job=j.fio --fio-job-ignore sim:linear
 	[[ $output == *"j.fio:4: not understood"* && $output == *"j          default"* ]]
@@ -64,6 +65,15 @@
 	printf '[j]\nrw=randrw\nrate_iops=100\nsize=1m\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
 	[[ $output == *"j.fio:1: not understood: "*"rate_iops limits reads and writes apart in fio"* ]]
+}
+
+@test "variables of the environment are replaced" {
+	head -c 64K /dev/zero > data
+	printf '[j]\nfilename=${NAME}ta\nbs=${BS}\n' > j.fio
+	NAME=da BS=8k run -0 "$aiobench" run --fio-job=j.fio --stats=r.json
+	[ "$(all r.json)" = 8 ]
+	BS=8k run -2 "$aiobench" run --fio-job=j.fio
+	[[ $output == *"j.fio:2: not understood: "*": the variable NAME is not set in the environment"* ]]
 }
 
 @test "data are as safe as without it" {

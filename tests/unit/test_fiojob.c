@@ -131,6 +131,22 @@ static void values(void)
 	ok(c->prio == SP_BENCH_PRIO(SP_BENCH_IDLE, 0), "idle has no levels");
 }
 
+static void variables(void)
+{
+	static char big[1100];
+	const struct sp_bench_class *c;
+
+	setenv("B", "16", 1);
+	setenv("F", "x#y;z", 1);
+	c = one("bs=${B}k\nfilename=${F}/${B}${B}");
+	ok(nlines == 0 && c->bytes == 16384 && !strcmp(o.targets[0], "x#y;z/1616"),
+	   "variables of the environment are replaced in values");
+	memset(big, 'x', sizeof(big) - 1);
+	setenv("F", big, 1);
+	one("filename=${F}");
+	ok(nlines == 1 && strstr(lines[0].reason, "longer than 1023"), "a value too long");
+}
+
 static void jobs(void)
 {
 	const struct sp_bench_class *c;
@@ -223,7 +239,16 @@ static void not_understood(void)
 	ok(only("[j]\nsize=1m\nfilename=a:b\n", 3, "is not one file"), "several files");
 	ok(only("[j]\nsize=1m\nioengine=rados\n", 3, "is not io_uring"), "another engine");
 	ok(only("[j]\nsize=1m\niodepth=0\n", 3, "not a number"), "a depth of nothing");
-	ok(only("[j]\nsize=1m\nbs=${B}\n", 3, "variable"), "a variable");
+	unsetenv("B");
+	setenv("D", "$jobname", 1);
+	setenv("N", "", 1);
+	ok(only("[j]\nsize=1m\nbs=${B}\n", 3, "the variable B is not set") &&
+		   only("[j]\nfilename=$jobname\n", 2, "not of the form") &&
+		   only("[j]\nfilename=${B\n", 2, "not of the form") &&
+		   only("[j]\nfilename=${}\n", 2, "not of the form") &&
+		   only("[j]\nfilename=x${D}\n", 2, "contains $") &&
+		   only("[j]\nfilename=${N}\n", 2, "is not one file"),
+	   "variables without a value");
 	ok(only("[j]\nsize=1m\ndirect=2\n", 3, "is not 0 or 1"), "a flag that is none");
 	ok(only("[j]\nverify=md5\n", 2, "not supported") &&
 		   only("[j]\nfsync=8\n", 2, "not supported") && only("[j]\nloops=2\n", 2, "1"),
@@ -285,6 +310,7 @@ int main(void)
 	defaults();
 	values();
 	rates();
+	variables();
 	jobs();
 	files();
 	runs();

@@ -16,6 +16,9 @@
  * or wait_for_previous.  Defaults are those of fio: rw=read, bs=4k, iodepth=1, ioengine=psync,
  * direct=0, invalidate=1.
  *
+ * ${NAME} in a value is the variable NAME of the environment; a line with a variable that is not
+ * set is not supported.
+ *
  * Units are those of fio: with kb_base 1024, the default, k, ki and kb are 1024 and kib is 1000;
  * with kb_base 1000 it is the other way round.  kb_base holds for the lines after it, so it is
  * refused after a size of its section.  Numbers have no decimals, which fio ignores.
