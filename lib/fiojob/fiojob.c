@@ -45,6 +45,10 @@ static const char *differs(const struct sp__fiovalues *a, const struct sp__fiova
 		return "its batches differ from those of the first job";
 	if (a->group_reporting != b->group_reporting)
 		return "group_reporting differs from that of the first job";
+	if (a->create != b->create)
+		return "allow_file_create differs from that of the first job";
+	if (a->poisson != b->poisson)
+		return "rate_process differs from that of the first job";
 	if (a->seed != b->seed)
 		return "randseed differs from that of the first job";
 	if ((!*a->filename && !*a->directory) != (!*b->filename && !*b->directory))
@@ -95,7 +99,9 @@ static uint64_t total_bytes(const struct sp__fiovalues *v)
 {
 	if (!ends(v))
 		return 0;
-	return v->io_size ? v->io_size : SP_BENCH_ONE_PASS;
+	if (v->io_size)
+		return v->io_size;
+	return v->loops > 1 ? v->loops * v->size : SP_BENCH_ONE_PASS;
 }
 
 static struct sp_bench_class *add_class(struct sp__fiorun *r, const struct sp__fiovalues *v,
@@ -164,14 +170,6 @@ static bool add_own(struct sp__fiorun *r, const struct sp__fiovalues *v, unsigne
 	return true;
 }
 
-/* Returns why the rate cannot be kept, or NULL. */
-static const char *cannot_rate(const struct sp__fiovalues *v)
-{
-	if (v->rate > 0 && (v->rw & SP_BENCH_OP_RW) == SP_BENCH_OP_RW)
-		return "rate_iops limits reads and writes apart in fio: a mix cannot have it here";
-	return NULL;
-}
-
 /* Returns why cmdprio_percentage cannot be used, or NULL. */
 static const char *cannot_share(const struct sp__fiorun *r, const struct sp__fiovalues *v)
 {
@@ -180,7 +178,7 @@ static const char *cannot_share(const struct sp__fiorun *r, const struct sp__fio
 	if (r->shared || v->numjobs > 1)
 		return "only one job can have a cmdprio_percentage here";
 	if (v->rate > 0)
-		return "cmdprio_percentage cannot be used with rate_iops";
+		return "cmdprio_percentage cannot be used with rate or rate_iops";
 	if (v->engine == SP__FIO_SYNC)
 		return "cmdprio_percentage needs an asynchronous engine";
 	return NULL;
@@ -239,9 +237,7 @@ static int fiojob_end_job(struct sp_fiojob *j, struct sp_errinfo *err)
 	reason = differs(&r->first, v);
 	if (reason)
 		sp__fiojob_complain(j, j->job_line, v->name, "%s", reason);
-	reason = cannot_rate(v);
-	if (reason)
-		sp__fiojob_complain(j, j->job_line, v->name, "%s", reason);
+	sp__fiojob_settle(j, r);
 	reason = cannot_share(r, v);
 	if (reason) {
 		sp__fiojob_complain(j, j->job_line, v->name, "%s", reason);
@@ -463,7 +459,7 @@ void sp_fiojob_apply(struct sp_fiojob *job, size_t run, struct sp_bench_opts *o)
 	o->classes = r->classes;
 	o->nclasses = r->nclasses;
 	o->engine = simulated(o) ? NULL : sp__fiojob_engine(v);
-	if (own && !o->create && v->engine != SP__FIO_NULL)
+	if (own && !o->create && v->create && v->engine != SP__FIO_NULL)
 		o->create = SP_BENCH_CREATE_MISSING;
 	o->buffered = !v->direct;
 	o->invalidate = v->invalidate;
@@ -476,6 +472,7 @@ void sp_fiojob_apply(struct sp_fiojob *job, size_t run, struct sp_bench_opts *o)
 	o->runtime_ns = v->runtime_ns;
 	o->ramp_ns = v->ramp_ns;
 	o->seed = v->seed;
+	o->poisson = v->poisson;
 	o->total_bytes = 0;
 	o->size_bytes = r->sized && o->ntargets <= 1 ? r->end_bytes : 0;
 }

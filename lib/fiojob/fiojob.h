@@ -15,7 +15,7 @@ enum sp__fioengine { SP__FIO_URING, SP__FIO_AIO, SP__FIO_SYNC, SP__FIO_NULL };
 /* The values of one job. Times in ns, sizes in bytes. */
 struct sp__fiovalues {
 	bool time_based, direct, invalidate, stonewall, fixed_buffers, register_files;
-	bool norandommap, group_reporting;
+	bool norandommap, group_reporting, new_group, exitall, create, poisson;
 	bool scaled;	  /* a line of this section has used kb_base */
 	uint32_t kb_base; /* 1024 or 1000 */
 	int rw;		  /* enum sp_bench_rw */
@@ -28,7 +28,9 @@ struct sp__fiovalues {
 	uint32_t iodepth, numjobs, batch_submit, batch_min, batch_max;
 	int engine; /* enum sp__fioengine */
 	uint64_t runtime_ns, ramp_ns, seed;
-	double rate;
+	double rate, byte_rate; /* requests or bytes per second; 0: no limit */
+	uint64_t filesize;	/* 0: not given */
+	uint32_t loops;
 	uint32_t prioclass, prio, cmdprio_class, cmdprio;
 	double cmdprio_share;
 };

@@ -16,6 +16,8 @@ const struct sp__fiovalues sp__fiojob_defaults = {
 	.bytes = 4096,
 	.iodepth = 1,
 	.numjobs = 1,
+	.loops = 1,
+	.create = true,
 	.engine = SP__FIO_SYNC,
 	.invalidate = true,
 	.batch_submit = 1,
@@ -153,6 +155,38 @@ static bool set_block(void *values, const char *text)
 	return true;
 }
 
+/* Parses a range of sizes whose ends are equal. */
+static bool set_block_range(void *values, const char *text)
+{
+	size_t n = strcspn(text, "-");
+	char first[32];
+
+	if (!text[n] || n >= sizeof(first) || strncmp(text, text + n + 1, n) != 0 ||
+	    text[n + 1 + n])
+		return false;
+	memcpy(first, text, n);
+	first[n] = '\0';
+	return set_block(values, first);
+}
+
+static bool set_filesize(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+
+	return whole(v, text, 1, INT64_MAX, &v->filesize);
+}
+
+static bool set_byte_rate(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+	uint64_t n;
+
+	if (!whole(v, text, 0, INT64_MAX, &n))
+		return false;
+	v->byte_rate = (double)n;
+	return true;
+}
+
 static bool set_rate(void *values, const char *text)
 {
 	struct sp__fiovalues *v = values;
@@ -206,6 +240,24 @@ static bool set_off(void *values, const char *text)
 {
 	(void)values;
 	return !strcmp(text, "0") || !strcmp(text, "none");
+}
+
+static bool set_generator(void *values, const char *text)
+{
+	(void)values;
+	return !strcmp(text, "tausworthe") || !strcmp(text, "tausworthe64");
+}
+
+static bool set_inline(void *values, const char *text)
+{
+	(void)values;
+	return !strcmp(text, "inline");
+}
+
+static bool set_process(void *values, const char *text)
+{
+	((struct sp__fiovalues *)values)->poisson = !strcmp(text, "poisson");
+	return !strcmp(text, "poisson") || !strcmp(text, "linear");
 }
 
 static bool set_one(void *values, const char *text)
@@ -263,6 +315,9 @@ static const struct sp__setting keys[] = {
 	{ "readwrite", RW, .set = set_rw },
 	{ "bs", BLOCK },
 	{ "blocksize", BLOCK },
+	{ "bsrange", "one size twice, as 4k-4k: others are not supported", .set = set_block_range },
+	{ "filesize", "one size in bytes, without decimals", .set = set_filesize },
+	{ "allow_file_create", FLAG, AT(create) },
 	{ "size", "a size in bytes or a percentage, without decimals", .set = set_size },
 	{ "io_size", SIZE, .set = set_io_size },
 	{ "io_limit", SIZE, .set = set_io_size },
@@ -281,6 +336,7 @@ static const struct sp__setting keys[] = {
 	  .words = engines },
 	{ "direct", FLAG, AT(direct) },
 	{ "runtime", TIME, .set = set_runtime },
+	{ "timeout", TIME, .set = set_runtime },
 	{ "time_based", FLAG, AT(time_based) },
 	{ "norandommap", FLAG, AT(norandommap) },
 	{ "group_reporting", FLAG, AT(group_reporting) },
@@ -290,6 +346,13 @@ static const struct sp__setting keys[] = {
 	{ "random_distribution", "random or zipf:THETA", .set = set_distribution },
 	{ "randseed", NUMBER, AT(seed) },
 	{ "rate_iops", "a number up to 1000000000, without decimals", .set = set_rate },
+	{ "rate", "one number of bytes per second, without decimals", .set = set_byte_rate },
+	{ "rate_process", "linear or poisson", .set = set_process },
+	{ "random_generator", "tausworthe or tausworthe64: others are not supported",
+	  .set = set_generator },
+	{ "io_submit_mode", "inline: others are not supported", .set = set_inline },
+	{ "new_group", FLAG, AT(new_group) },
+	{ "exitall", FLAG, AT(exitall) },
 	{ "prioclass", NUMBER, AT(prioclass), 0, SP_BENCH_IDLE },
 	{ "prio", NUMBER, .set = set_prio },
 	{ "cmdprio_percentage", PERCENT, AT(cmdprio_share), 0, 1000000000, sp__unit_percent },
@@ -311,16 +374,17 @@ static const struct sp__setting keys[] = {
 	{ "thinktime", OFF, .set = set_off },
 	{ "startdelay", OFF, .set = set_off },
 	{ "zonemode", OFF, .set = set_off },
-	{ "loops", "1, the only supported number", .set = set_one },
+	{ "loops", "a number from 1 to 1000000000", SP__KEY_NUMBER, AT(loops), 1, 1000000000 },
 	{ "nrfiles", "1, the only supported number", .set = set_one },
 	{ NULL },
 };
 
 /* Keys without effect in this program. */
 static const char ignored[] =
-	"thread description randrepeat allrandrepeat refill_buffers scramble_buffers "
+	"thread threads description randrepeat allrandrepeat refill_buffers scramble_buffers "
 	"disable_lat disable_clat disable_slat disable_bw_measurement gtod_reduce clocksource "
-	"create_serialize create_fsync create_on_open";
+	"create_serialize create_fsync create_on_open softrandommap error_dump "
+	"exitall_on_error allow_mounted_write";
 
 /* Keys that describe output of fio that this program does not write. */
 static const char output[] =
@@ -329,7 +393,7 @@ static const char output[] =
 	"log_compression_cpus log_store_compressed log_unix_epoch log_alternate_epoch "
 	"log_alternate_epoch_clock_id log_entries per_job_logs bwavgtime iopsavgtime "
 	"lat_percentiles clat_percentiles slat_percentiles percentile_list significant_figures "
-	"unified_rw_reporting unit_base stats new_group";
+	"unified_rw_reporting unit_base stats";
 
 const struct sp__setting *sp__fiojob_key(const char *name, size_t len)
 {

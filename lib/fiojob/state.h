@@ -51,3 +51,9 @@ sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, const 
  */
 bool sp__fiojob_expand(const char *text, char out[SP__FIOJOB_VALUE_BYTES],
 		       char reason[SP__FIOJOB_REASON_BYTES]);
+
+/*
+ * settle.c: combines values of the job that depend on each other, and adds a line for each that
+ * cannot be kept.  run: the run that the job joins.
+ */
+void sp__fiojob_settle(struct sp_fiojob *j, const struct sp__fiorun *run);

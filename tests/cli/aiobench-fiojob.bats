@@ -49,10 +49,10 @@
 }
 
 @test "lines that are not understood are reported with their numbers and stop it" {
-	printf '[j]\nrw=randread\nsize=1m\nexitall\nverify=crc32c # all of it\nruntime=${T}\n' > j.fio
+	printf '[j]\nrw=randread\nsize=1m\nexit_what=all\nverify=crc32c # all of it\nruntime=${T}\n' > j.fio
 	unset T
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
-	[[ $output == *"j.fio:4: not understood: "*exitall*": is not supported"* ]]
+	[[ $output == *"j.fio:4: not understood: "*exit_what*": is not supported"* ]]
 	[[ $output == *"j.fio:5: not understood: "*verify=crc32c*": is not 0 or none: others are not supported"* ]]
 	[[ $output == *"j.fio:6: not understood: "*"the variable T is not set in the environment"* ]]
 	[[ $output == *"3 of its lines not understood"* ]]
@@ -64,7 +64,33 @@
 	# fio 3.33 issues 100 reads and 100 writes per second.
 	printf '[j]\nrw=randrw\nrate_iops=100\nsize=1m\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
-	[[ $output == *"j.fio:1: not understood: "*"rate_iops limits reads and writes apart in fio"* ]]
+	[[ $output == *"j.fio:1: not understood: "*"rate and rate_iops limit reads and writes apart in fio"* ]]
+}
+
+@test "a rate in bytes limits the requests" {
+	printf '[j]\nrate=400k\nbs=8k\nsize=16m\nruntime=2\n' > j.fio
+	run -0 "$aiobench" run --fio-job=j.fio --stats=r.json sim:linear
+	requests=$(all r.json)
+	[ "$requests" -ge 99 ]
+	[ "$requests" -le 101 ]
+}
+
+@test "values that cannot be kept are refused with the line of the job" {
+	for line in 'loops=2:loops needs direct=1 or invalidate=0' 'filesize=32k:filesize with another size' \
+		'bssplit=4k/50*8k/50:is not supported' 'verify=crc32c:is not 0 or none' 'startdelay=5:is not 0 or none' \
+		'nrfiles=2:is not 1'; do
+		key=${line%%:*}
+		printf '[j]\nsize=64k\n%s\n' "${key/\*/:}" > j.fio
+		run -2 "$aiobench" run --fio-job=j.fio sim:linear
+		[[ $output == *"j.fio:"[13]": not understood: "*"${line#*:}"* ]]
+	done
+}
+
+@test "without leave to create files a missing one is an error" {
+	printf '[j]\nfilename=absent\nsize=64k\nallow_file_create=0\n' > j.fio
+	run -2 "$aiobench" run --fio-job=j.fio
+	[[ $output == *"absent: No such file or directory"* ]]
+	[ ! -e absent ]
 }
 
 @test "variables of the environment are replaced" {
@@ -130,6 +156,15 @@ job() {
 	[ "$(job size=50% io_size=1m)" = 256 ]
 	[ "$(job size=256k io_size=100k bs=64k rw=randwrite)" = 2 ]
 	[ "$(job size=64k rate_iops=1k)" = 16 ]
+	[ "$(job size=64k rate=10m)" = 16 ]
+	[ "$(job filesize=256k)" = 64 ]
+	[ "$(job filesize=66k)" = 17 ]
+	[ "$(job filesize=64k offset=16k)" = 12 ]
+	[ "$(job filesize=64k io_size=32k)" = 8 ]
+	[ "$(job size=64k loops=3 invalidate=0)" = 48 ]
+	[ "$(job size=64k loops=3 invalidate=0 rw=randread)" = 48 ]
+	[ "$(job size=64k loops=3 invalidate=0 rw=randread norandommap)" = 48 ]
+	[ "$(job size=64k bsrange=8k-8k timeout=10 exitall allow_file_create=0)" = 8 ]
 	[ "$(job size=64k invalidate=0 buffered=1 verify=0 fsync=0 loops=1)" = 16 ]
 }
 
@@ -215,9 +250,9 @@ job() {
 	printf '[global]\ndescription=x\nrandrepeat=0\n[j]\nfilename=data\nthread\ndescription=y\n' > j.fio
 	"$aiobench" run --fio-job=j.fio > /dev/null 2> err
 	[ "$(cat err)" = "aiobench: j.fio: ignored keys that change nothing here: description, randrepeat, thread" ]
-	printf '[j]\nfilename=data\nexitall\ndirect=1\n' > j.fio
+	printf '[j]\nfilename=data\nexit_what=all\ndirect=1\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio
-	[ "$(grep -c exitall <<< "$output")" = 1 ]
+	[ "$(grep -c exit_what <<< "$output")" = 1 ]
 	run -0 "$aiobench" compare --fio-job=j.fio --fio-job-ignore --a= --b= --runtime=1 sim:linear
-	[ "$(grep -c exitall <<< "$output")" = 1 ]
+	[ "$(grep -c exit_what <<< "$output")" = 1 ]
 }

@@ -251,9 +251,9 @@ static void not_understood(void)
 	   "variables without a value");
 	ok(only("[j]\nsize=1m\ndirect=2\n", 3, "is not 0 or 1"), "a flag that is none");
 	ok(only("[j]\nverify=md5\n", 2, "not supported") &&
-		   only("[j]\nfsync=8\n", 2, "not supported") && only("[j]\nloops=2\n", 2, "1"),
+		   only("[j]\nfsync=8\n", 2, "not supported") && only("[j]\nnrfiles=2\n", 2, "1"),
 	   "keys that change what is measured");
-	ok(only("[j]\nexitall\n", 2, "not supported"), "others of this kind");
+	ok(only("[j]\nexit_what=all\n", 2, "not supported"), "others of this kind");
 	ok(only("[j]\nwrite_lat_log=x\n", 2, "asks for output") &&
 		   only("[j]\nlog_avg_msec=5\n", 2, "asks for output") &&
 		   only("[j]\npercentile_list=5\n", 2, "asks for output"),
@@ -286,6 +286,64 @@ static void not_understood(void)
 	   "a rate of a mix");
 }
 
+static void settled(void)
+{
+	const struct sp_bench_class *c = one("rate=400k\nbs=8k");
+
+	ok(nlines == 0 && c->rate == 50, "a rate in bytes is one of requests");
+	ok(only("[j]\nrate=1m\nrate_iops=5\n", 1, "exclude each other") &&
+		   only("[j]\nrate=1m\nrw=randrw\n", 1, "reads and writes apart") &&
+		   only("[j]\nrate=1p\nbs=512\n", 1, "10^9") &&
+		   only("[j]\nrate=1m,2m\n", 2, "one number"),
+	   "other rates");
+	read_job("[j]\nfilesize=64k\noffset=16k\n");
+	ok(nlines == 0 && o.size_bytes == 65536 && o.classes[0].range_bytes == 49152 &&
+		   o.classes[0].offset_bytes == 16384,
+	   "filesize is the end of the file and of the range");
+	ok(only("[j]\nfilesize=64k\nsize=32k\n", 1, "another size") &&
+		   only("[j]\nfilesize=64k\nsize=50%\n", 1, "another size") &&
+		   only("[j]\nfilesize=64k\noffset=64k\n", 1, "below filesize") &&
+		   only("[j]\nfilesize=4k-8k\n", 2, "one size"),
+	   "other file sizes");
+	c = one("loops=3\ndirect=1");
+	ok(nlines == 0 && c->total_bytes == 3ull << 30, "loops repeat the pass");
+	ok(one("loops=3\ninvalidate=0")->total_bytes == 3ull << 30 && nlines == 0 &&
+		   one("loops=3\ntime_based\nruntime=1")->total_bytes == 0 && nlines == 0,
+	   "loops with a page cache that stays, or with a time");
+	ok(only("[j]\nsize=1m\nloops=2\n", 1, "page cache") &&
+		   only("[j]\ndirect=1\nsize=1m\nio_size=2m\nloops=2\n", 1, "io_size") &&
+		   only("[j]\ndirect=1\nsize=50%\nloops=2\n", 1, "multiple of bs") &&
+		   only("[j]\ndirect=1\nsize=6k\nloops=2\n", 1, "multiple of bs") &&
+		   only("[j]\ndirect=1\nrw=rw\nsize=1m\nloops=2\n", 1, "rw=rw") &&
+		   only("[j]\ndirect=1\nsize=8000t\nloops=2000\n", 1, "too large"),
+	   "other loops");
+	read_job("[global]\ngroup_reporting\n[a]\nnew_group\n[b]\nstonewall\nnew_group\n");
+	ok(nlines == 0, "a group is a run");
+	read_job("[a]\n[b]\nnew_group\n");
+	ok(nlines == 0, "groups without their totals");
+	ok(only("[global]\ngroup_reporting\n[a]\n[b]\nnew_group\n", 4, "one total"),
+	   "two groups of a run");
+	ok(only("[a]\nexitall\nnumjobs=2\n", 1, "alone") && only("[a]\nexitall\n[b]\n", 3, "alone"),
+	   "an end of other jobs");
+	read_job("[a]\nexitall\n[b]\nstonewall\n");
+	ok(nlines == 0, "exitall of a job that runs alone");
+	one("filename=x\nallow_file_create=0");
+	ok(nlines == 0 && o.create == SP_BENCH_CREATE_NO, "no file is created");
+	ok(only("[a]\nfilename=x\n[b]\nfilename=x\nallow_file_create=0\n", 3, "differs"),
+	   "for one job alone");
+	one("rate_iops=5\nrate_process=poisson");
+	ok(nlines == 0 && o.poisson, "random intervals");
+	ok(only("[a]\nrate_iops=5\n[b]\nrate_process=poisson\n", 3, "differs"), "of one job alone");
+	c = one("bsrange=8k-8k\ntimeout=3\nio_submit_mode=inline\nrandom_generator=tausworthe64");
+	ok(nlines == 0 && c->bytes == 8192 && o.runtime_ns == 3000000000, "other names");
+	ok(only("[a]\nbsrange=4k-8k\n", 2, "twice") && only("[a]\nbsrange=4k\n", 2, "twice") &&
+		   only("[a]\nbsrange=4k-4k,4k-4k\n", 2, "twice") &&
+		   only("[a]\nio_submit_mode=offload\n", 2, "inline") &&
+		   only("[a]\nrandom_generator=lfsr\n", 2, "tausworthe") &&
+		   only("[a]\nrate_process=x\n", 2, "linear or poisson"),
+	   "other values");
+}
+
 static void refused(void)
 {
 	static char big[65536];
@@ -310,6 +368,7 @@ int main(void)
 	defaults();
 	values();
 	rates();
+	settled();
 	variables();
 	jobs();
 	files();

@@ -10,7 +10,7 @@
  * (bytes or a percentage of the file), io_size or io_limit, offset, kb_base, filename (one),
  * directory, name, iodepth, numjobs, ioengine (io_uring, libaio, sync, psync, pread, null),
  * direct, buffered, invalidate, runtime, time_based, ramp_time, rwmixread, rwmixwrite,
- * random_distribution (random, zipf:THETA), randseed, rate_iops, prioclass, prio,
+ * random_distribution (random, zipf:THETA), randseed, rate_iops, rate, prioclass, prio,
  * cmdprio_percentage, cmdprio_class, cmdprio, iodepth_batch or iodepth_batch_submit,
  * iodepth_batch_complete_min, iodepth_batch_complete_max, fixedbufs, registerfiles, stonewall
  * or wait_for_previous.  Defaults are those of fio: rw=read, bs=4k, iodepth=1, ioengine=psync,
@@ -29,10 +29,18 @@
  * files are DIRECTORY/NAME.I.0, with I from 0 to numjobs - 1.  The number of requests is that of
  * fio (fio_passes).  Random offsets come once per pass, or independently with norandommap.
  *
+ * filesize is the end of the file and of the range of a job without a size.  loops repeats a pass
+ * over a size in bytes, with direct=1 or invalidate=0, since fio empties the page cache before each
+ * pass.  rate, in bytes per second, is converted into requests per second.  rate_process is that
+ * of all jobs of a run.  With allow_file_create=0 no file is created.  bsrange has two equal sizes,
+ * and timeout is runtime.
+ *
  * Keys that change neither the requests nor their timing (buffer contents, thread and similar ones)
  * are ignored.  Keys that ask for output (logs, percentiles) are not supported, except
- * group_reporting: the total is the report of the group.  Keys that switch something off
- * (verify=0, fsync=0, thinktime=0, loops=1 and similar ones) are supported with that value only.
+ * group_reporting: the total is the report of the group; and new_group, unless a run would have two
+ * such totals.  exitall is supported for a job that runs alone.  Keys that switch something off
+ * (verify=0, fsync=0, thinktime=0, nrfiles=1, io_submit_mode=inline and similar ones) are supported
+ * with that value only.
  * Unsupported lines are all others, unsupported values, and jobs of one run that differ where a
  * measurement has one value for all.  A rate of a mix of reads and writes is not supported, since
  * fio limits reads and writes apart.
