@@ -106,6 +106,8 @@ static int check_class(const struct sp_bench_opts *o, const struct sp_bench_clas
 		return refuse(err, c, "the rate is negative");
 	if (!(c->range_share >= 0 && c->range_share <= 1))
 		return refuse(err, c, "the share of its range is not from 0 to 1");
+	if (c->offset_percent > 99 || (c->offset_percent && c->offset_bytes))
+		return refuse(err, c, "the offset is above 99 % or given twice");
 	if (c->target > o->ntargets)
 		return refuse(err, c, "its target does not exist");
 	if (c->pattern == SP_BENCH_STRIDED && (!c->stride_bytes || c->stride_bytes % c->bytes))

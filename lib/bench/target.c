@@ -67,7 +67,7 @@ static uint64_t ranges_end(const struct sp_bench *b, size_t file)
 
 		if (!used_by(b->classes[i], file))
 			continue;
-		if (!c->range_bytes)
+		if (!c->range_bytes || c->offset_percent)
 			return 0;
 		if (c->range_bytes > INT64_MAX || c->offset_bytes > INT64_MAX)
 			return UINT64_MAX;
@@ -211,11 +211,20 @@ static uint64_t pass_bytes(const struct sp_bench_class *c, uint64_t bytes, uint6
 		       : whole;
 }
 
+/* Returns the offset of the range of a class within a used part of this size. */
+static uint64_t range_begin(const struct sp_bench_class *c, uint64_t bytes)
+{
+	unsigned percent = c->offset_percent;
+	uint64_t begin = bytes / 100 * percent + bytes % 100 * percent / 100;
+
+	return percent ? (begin + c->bytes - 1) / c->bytes * c->bytes : c->offset_bytes;
+}
+
 /* Sets the range of a class within the used part. */
 static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, size_t file,
 		     struct sp_errinfo *err)
 {
-	uint64_t begin = c->spec.offset_bytes, bytes = c->spec.range_bytes, pass;
+	uint64_t begin = range_begin(&c->spec, f->bytes), bytes = c->spec.range_bytes, pass;
 
 	if (begin < f->bytes && c->spec.range_share > 0)
 		bytes = sp__min((uint64_t)((double)f->bytes * c->spec.range_share),

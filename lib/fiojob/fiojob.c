@@ -123,6 +123,7 @@ static struct sp_bench_class *add_class(struct sp__fiorun *r, const struct sp__f
 		.theta = v->theta,
 		.target = (unsigned)file,
 		.offset_bytes = v->offset,
+		.offset_percent = v->offset_percent,
 		.range_bytes = v->size,
 		.range_share = v->size_share,
 		.total_bytes = total_bytes(v),
@@ -187,7 +188,7 @@ static const char *cannot_share(const struct sp__fiorun *r, const struct sp__fio
 /* Adds the classes of the job. */
 static bool add_job(struct sp__fiorun *r, const struct sp__fiovalues *v)
 {
-	r->sized &= v->size > 0;
+	r->sized &= v->size > 0 && !v->offset_percent;
 	if (v->offset + v->size > r->end_bytes)
 		r->end_bytes = v->offset + v->size;
 	for (unsigned i = 0; i < v->numjobs; i++) {

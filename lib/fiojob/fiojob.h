@@ -31,6 +31,7 @@ struct sp__fiovalues {
 	double rate, byte_rate; /* requests or bytes per second; 0: no limit */
 	uint64_t filesize;	/* 0: not given */
 	uint32_t loops;
+	unsigned offset_percent; /* of the file, in place of offset; 0: none */
 	uint32_t prioclass, prio, cmdprio_class, cmdprio;
 	double cmdprio_share;
 };

@@ -141,7 +141,17 @@ static bool set_offset(void *values, const char *text)
 {
 	struct sp__fiovalues *v = values;
 
-	return whole(v, text, 0, INT64_MAX, &v->offset);
+	uint64_t n;
+
+	if (!strchr(text, '%')) {
+		v->offset_percent = 0;
+		return whole(v, text, 0, INT64_MAX, &v->offset);
+	}
+	if (strchr(text, '.') || !sp__number_parse(text, sp__unit_percent, 0, 990000000, &n))
+		return false;
+	v->offset = 0;
+	v->offset_percent = (unsigned)(n / 10000000);
+	return true;
 }
 
 static bool set_block(void *values, const char *text)
@@ -321,7 +331,8 @@ static const struct sp__setting keys[] = {
 	{ "size", "a size in bytes or a percentage, without decimals", .set = set_size },
 	{ "io_size", SIZE, .set = set_io_size },
 	{ "io_limit", SIZE, .set = set_io_size },
-	{ "offset", SIZE, .set = set_offset },
+	{ "offset", "a size in bytes or a percentage up to 99%, without decimals",
+	  .set = set_offset },
 	{ "kb_base", "1000 or 1024, before the first size of its section", .set = set_kb_base },
 	{ "filename", "one file, without : and \\", .set = set_filename },
 	{ "directory", "one folder, without : and \\", .set = set_directory },

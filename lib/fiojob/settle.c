@@ -36,8 +36,8 @@ static const char *settle_filesize(struct sp__fiovalues *v)
 {
 	if (!v->filesize || (v->size == v->filesize && !v->offset))
 		return NULL;
-	if (v->size || v->size_share > 0)
-		return "filesize with another size is not supported";
+	if (v->size || v->size_share > 0 || v->offset_percent)
+		return "filesize with another size or an offset in percent is not supported";
 	if (v->offset >= v->filesize)
 		return "offset is not below filesize";
 	v->size = v->filesize - v->offset;

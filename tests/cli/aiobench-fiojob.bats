@@ -86,6 +86,17 @@
 	done
 }
 
+@test "an offset in percent begins there, and needs a file" {
+	head -c 1M /dev/zero > data
+	printf '[j]\nfilename=data\noffset=33%%\nsize=64k\n' > j.fio
+	run -0 "$aiobench" run --fio-job=j.fio --trace=t
+	[ "$(grep '^R' t | awk '{ print $3 }' | sort -n | head -n 1)" = 348160 ]
+	rm data
+	run -2 "$aiobench" run --fio-job=j.fio
+	[[ $output == *"data: No such file or directory, and no size to create it with"* ]]
+	[ ! -e data ]
+}
+
 @test "without leave to create files a missing one is an error" {
 	printf '[j]\nfilename=absent\nsize=64k\nallow_file_create=0\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio
@@ -151,6 +162,12 @@ job() {
 	[ "$(job size=50% offset=64k)" = 128 ]
 	[ "$(job size=100% offset=64k)" = 240 ]
 	[ "$(job offset=64k)" = 240 ]
+	[ "$(job offset=50%)" = 128 ]
+	[ "$(job offset=33%)" = 171 ]
+	[ "$(job offset=33% bs=64k)" = 10 ]
+	[ "$(job offset=33% size=33%)" = 84 ]
+	[ "$(job offset=50% size=100%)" = 128 ]
+	[ "$(job offset=50% size=64k)" = 16 ]
 	[ "$(job io_size=128k)" = 32 ]
 	[ "$(job size=256k io_size=1mi)" = 256 ]
 	[ "$(job size=50% io_size=1m)" = 256 ]

@@ -305,6 +305,14 @@ static void settled(void)
 		   only("[j]\nfilesize=64k\noffset=64k\n", 1, "below filesize") &&
 		   only("[j]\nfilesize=4k-8k\n", 2, "one size"),
 	   "other file sizes");
+	c = one("offset=33%");
+	ok(nlines == 0 && c->offset_percent == 33 && !c->offset_bytes && !o.size_bytes &&
+		   one("offset=33%\noffset=4k")->offset_percent == 0 && o.size_bytes,
+	   "an offset can be a percentage, which needs a file");
+	ok(only("[j]\noffset=100%\n", 2, "up to 99%") &&
+		   only("[j]\noffset=1.5%\n", 2, "decimals") &&
+		   only("[j]\noffset=5%\nfilesize=1m\n", 1, "offset in percent"),
+	   "other percentages");
 	c = one("loops=3\ndirect=1");
 	ok(nlines == 0 && c->total_bytes == 3ull << 30, "loops repeat the pass");
 	ok(one("loops=3\ninvalidate=0")->total_bytes == 3ull << 30 && nlines == 0 &&

@@ -77,6 +77,8 @@ struct sp_bench_class {
 	unsigned target;       /* number of the target, counted from 1; 0: all, round-robin */
 	/* Range within the used part of each target; range_bytes 0: to the end. */
 	uint64_t offset_bytes, range_bytes;
+	/* instead of offset_bytes: percentage of the used part, rounded up to a request; or 0 */
+	unsigned offset_percent;
 	double range_share; /* instead of range_bytes: share of the used part, 0 to 1; or 0 */
 	/*
 	 * Bytes of requests, counted from the end of the ramp, after which the class ends.

@@ -7,7 +7,8 @@
  * the next run.
  *
  * Supported keys, in jobs and in [global] before them: rw or readwrite, bs or blocksize, size
- * (bytes or a percentage of the file), io_size or io_limit, offset, kb_base, filename (one),
+ * (bytes or a percentage of the file), io_size or io_limit, offset
+ * (bytes or a percentage), kb_base, filename (one),
  * directory, name, iodepth, numjobs, ioengine (io_uring, libaio, sync, psync, pread, null),
  * direct, buffered, invalidate, runtime, time_based, ramp_time, rwmixread, rwmixwrite,
  * random_distribution (random, zipf:THETA), randseed, rate_iops, rate, prioclass, prio,
