@@ -218,6 +218,16 @@ static struct sp__fiorun *run_of(struct sp_fiojob *j)
 	return r;
 }
 
+/* Combines values of the job that depend on each other, and reports those that cannot be kept. */
+static void settle(struct sp_fiojob *j, const struct sp__fiorun *r)
+{
+	const char *reasons[SP__FIOJOB_REASONS_MAX];
+	size_t n = sp__fiojob_settle(&j->job, r, reasons);
+
+	for (size_t i = 0; i < n; i++)
+		sp__fiojob_complain(j, j->job_line, j->job.name, "%s", reasons[i]);
+}
+
 /* fiojob.c: adds the job to a run.  Returns 0, -E2BIG with a reason, or -ENOMEM. */
 static int fiojob_end_job(struct sp_fiojob *j, struct sp_errinfo *err)
 {
@@ -238,7 +248,7 @@ static int fiojob_end_job(struct sp_fiojob *j, struct sp_errinfo *err)
 	reason = differs(&r->first, v);
 	if (reason)
 		sp__fiojob_complain(j, j->job_line, v->name, "%s", reason);
-	sp__fiojob_settle(j, r);
+	settle(j, r);
 	reason = cannot_share(r, v);
 	if (reason) {
 		sp__fiojob_complain(j, j->job_line, v->name, "%s", reason);

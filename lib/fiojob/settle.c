@@ -73,21 +73,24 @@ static const char *settle_group(const struct sp__fiorun *run, const struct sp__f
 	return NULL;
 }
 
-static bool complain(struct sp_fiojob *j, const char *reason)
+size_t sp__fiojob_settle(struct sp__fiovalues *v, const struct sp__fiorun *run,
+			 const char *reasons[SP__FIOJOB_REASONS_MAX])
 {
-	if (reason)
-		sp__fiojob_complain(j, j->job_line, j->job.name, "%s", reason);
-	return reason;
-}
+	const char *rate = settle_rate(v), *filesize = settle_filesize(v);
+	const char *loops = settle_loops(v), *group = settle_group(run, v);
+	size_t n = 0;
 
-void sp__fiojob_settle(struct sp_fiojob *j, const struct sp__fiorun *run)
-{
-	struct sp__fiovalues *v = &j->job;
-
-	if (complain(j, settle_rate(v)))
+	if (rate)
+		reasons[n++] = rate;
+	if (filesize)
+		reasons[n++] = filesize;
+	if (loops)
+		reasons[n++] = loops;
+	if (group)
+		reasons[n++] = group;
+	if (rate)
 		v->rate = 0;
-	complain(j, settle_filesize(v));
-	if (complain(j, settle_loops(v)))
+	if (loops)
 		v->loops = 1;
-	complain(j, settle_group(run, v));
+	return n;
 }

@@ -52,8 +52,11 @@ sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, const 
 bool sp__fiojob_expand(const char *text, char out[SP__FIOJOB_VALUE_BYTES],
 		       char reason[SP__FIOJOB_REASON_BYTES]);
 
+#define SP__FIOJOB_REASONS_MAX 4
+
 /*
- * settle.c: combines values of the job that depend on each other, and adds a line for each that
- * cannot be kept.  run: the run that the job joins.
+ * settle.c: combines values of a job that depend on each other.  run: the run that the job joins.
+ * reasons: receives the reason of each combination that cannot be kept.  Returns their number.
  */
-void sp__fiojob_settle(struct sp_fiojob *j, const struct sp__fiorun *run);
+size_t sp__fiojob_settle(struct sp__fiovalues *v, const struct sp__fiorun *run,
+			 const char *reasons[SP__FIOJOB_REASONS_MAX]);
