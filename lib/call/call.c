@@ -237,8 +237,10 @@ void sp_call_free(struct sp_call *call)
 
 const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call)
 {
-	return call->named || call->keep_order || call->where || call->skip_invalid ? NULL
-										    : &call->sort;
+	return call->named || call->keep_order || call->where || call->skip_invalid ||
+			       call->limited || call->resume
+		       ? NULL
+		       : &call->sort;
 }
 
 const char *const *sp_call_args(const struct sp_call *call)
@@ -339,6 +341,8 @@ int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, si
 		.output = output,
 		.count_name = call->count_name,
 		.keep_order = call->keep_order,
+		.header_only = call->limited && !call->sort.top,
+		.resume = call->resume,
 		.device_counters = report != NULL,
 	};
 	struct sp_columns columns = { 0 };
@@ -367,23 +371,33 @@ void sp_call_report_free(char *report)
 	free(report);
 }
 
+/* Returns why a call cannot be divided into parts; or NULL. */
+static const char *without_parts(const struct sp_call *call)
+{
+	if (call->keep_order)
+		return "the order of the input cannot be kept with parts";
+	if (call->where)
+		return "records cannot have a condition with parts";
+	if (call->skip_invalid)
+		return "invalid records cannot be left out with parts";
+	if (call->limited)
+		return "parts have no limit";
+	return call->resume ? "parts have no checkpoints" : NULL;
+}
+
 int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
 		   const char *const *inputs, size_t ninputs, size_t parts, struct sp_errinfo *err)
 {
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp_errinfo *to = err ? err : &cause;
 	struct sp_sort_io io = { .inputs = inputs, .ninputs = ninputs };
+	const char *reason = without_parts(call);
 	struct sp_call *made;
 	const struct sp_call *c;
 	int rc;
 
-	if (call->keep_order)
-		return sp__errf(to, SP_EUNSUP, "plan", NULL, -1,
-				"the order of the input cannot be kept with parts");
-	if (call->where || call->skip_invalid)
-		return sp__errf(to, SP_EUNSUP, "plan", NULL, -1,
-				call->where ? "records cannot have a condition with parts"
-					    : "invalid records cannot be left out with parts");
+	if (reason)
+		return sp__errf(to, SP_EUNSUP, "plan", NULL, -1, "%s", reason);
 	c = numbered(call, &io, &made, to);
 	if (!c)
 		return to->code;

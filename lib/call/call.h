@@ -17,10 +17,11 @@ struct sp_call {
 	char **copies; /* further copies, which parsing splits */
 	size_t ncopies;
 	const char *count_name;
-	const char *where;
+	const char *where, *resume;
 	bool skip_invalid;
 	bool keep_order;
-	bool named; /* a key names a column; keys are not yet set */
+	bool limited; /* --limit is given, in sort.top; 0: no record */
+	bool named;   /* a key names a column; keys are not yet set */
 	const char **tmpdirs;
 };
 

@@ -68,6 +68,7 @@ enum sp__option_code {
 	SP__OPT_JSON,
 	SP__OPT_STRICT,
 	SP__OPT_NESTED,
+	SP__OPT_RESUME,
 };
 
 /* Rows that sorts, joins and groups share. */

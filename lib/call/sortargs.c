@@ -31,6 +31,8 @@ const struct sp__option sp__call_sort_options[] = {
 	{ "keep-order", SP__OPT_KEEP_ORDER, SP__OPT_NONE },
 	{ "spill-compression", SP__OPT_SPILL_COMPRESSION, SP__OPT_ARG },
 	{ "where", SP__OPT_WHERE, SP__OPT_ARG },
+	{ "limit", SP__OPT_LIMIT, SP__OPT_ARG },
+	{ "resume", SP__OPT_RESUME, SP__OPT_ARG },
 	{ "json", SP__OPT_JSON, SP__OPT_MAYBE },
 	{ "strict", SP__OPT_STRICT, SP__OPT_NONE },
 	{ "skip-invalid", SP__OPT_SKIP_INVALID, SP__OPT_NONE },
@@ -153,6 +155,14 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 		call->skip_invalid = true;
 		return 0;
 	}
+	if (code == SP__OPT_LIMIT) {
+		call->limited = true;
+		return sp__option_number(&call->sort.top, arg, 0, err);
+	}
+	if (code == SP__OPT_RESUME) {
+		call->resume = arg;
+		return 0;
+	}
 	if (code == SP__OPT_SPILL_COMPRESSION)
 		return set_compression(call, arg, err);
 	if (code == 'k' && sp_columns_is_name(arg)) {
@@ -213,6 +223,8 @@ static int finish(struct sp_call *call, struct sp_errinfo *err)
 				 "options '--where' and '--record-size' are incompatible");
 	if (!rc && call->skip_invalid && !call->order.json)
 		rc = sp__invalid(err, NULL, "--skip-invalid needs --json");
+	if (!rc && call->resume && sp_order_has_letter(&call->order, 'R'))
+		rc = sp__invalid(err, NULL, "a random order cannot be resumed");
 	if (!rc && call->keep_order && call->sort.count)
 		rc = sp__invalid(err, NULL,
 				 "options '--count' and '--keep-order' are incompatible");

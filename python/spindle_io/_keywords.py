@@ -57,6 +57,8 @@ class SortKeywords(CommonKeywords, total=False):
     ignore_nonprinting: bool | None
     count: bool | str | None
     where: str | None  #: a condition: only records for which it is true
+    limit: int | None  #: only the first records of the result
+    resume: str | os.PathLike[str] | None  #: a folder for checkpoints, from which a sort continues
     json: bool | str | None  #: lines of JSON, or "array"; keys are paths such as ".user.id:n"
     strict: bool | None  #: with json: check all characters
     skip_invalid: bool | None  #: with json: leave out lines that are not JSON
@@ -156,6 +158,8 @@ def sort_words(keywords: dict[str, Any]) -> list[str]:
     keys = _list(given.pop("keys", ()))
     words = [f"--key={key},{key}" if isinstance(key, int) else f"--key={key}" for key in keys]
     words += _shared(given)
+    if "resume" in given:
+        given["resume"] = os.fsdecode(given["resume"])
     return words + options(**{_SORT_NAMES.get(k, k): v for k, v in given.items()})
 
 

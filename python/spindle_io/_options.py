@@ -53,8 +53,8 @@ class _Words:
     def _found(self, opts: int | None) -> int:
         if opts is None:
             raise ValueError(
-                "buffers have columns without names (see numbered()), no order to keep, and no "
-                "condition"
+                "buffers have columns without names (see numbered()), no order to keep, no "
+                "condition, no limit and no checkpoints"
             )
         return opts
 

@@ -112,6 +112,30 @@ class Keywords(Folder):
         with self.assertRaisesRegex(ValueError, "no order to keep"):
             sp.sort_buffer(b"b\n", sp.Options(unique=True, keep_order=True))
 
+    def test_a_limit_and_checkpoints(self):
+        lines = [b"%d\n" % (i * 7919 % 100003) for i in range(100003)]
+        a, kept = self.file("a", b"n\n" + b"".join(lines)), b"n\n" + b"".join(sorted(lines))
+        for limit in 0, 1, 5, 200000:
+            head = b"".join(kept.splitlines(True)[: limit + 1])
+            sp.sort(a, self.folder / "x", header=True, limit=limit, memory="1M")
+            self.assertEqual((self.folder / "x").read_bytes(), head)
+        checkpoints = self.folder / "checkpoints"
+        report = sp.sort(a, self.folder / "x", header=True, resume=checkpoints, memory="256K")
+        self.assertEqual((self.folder / "x").read_bytes(), kept)
+        self.assertGreater(report["result"]["runs"], 1)
+        self.assertFalse(checkpoints.exists())
+        with self.assertRaisesRegex(sp.SpindleError, "merge"):
+            sp.sort(a, self.folder / "x", header=True, resume=checkpoints, merge=True)
+        with self.assertRaisesRegex(ValueError, "random"):
+            sp.Options(random=True, resume=checkpoints)
+        for options in sp.Options(limit=1), sp.Options(resume=checkpoints):
+            with self.assertRaisesRegex(ValueError, "no limit and no checkpoints"):
+                sp.sort_buffer(b"b\n", options)
+            with self.assertRaisesRegex(sp.SpindleError, "parts have no"):
+                sp.splitters(a, 2, options)
+        with self.assertRaisesRegex(ValueError, "invalid number"):
+            sp.Options(limit=-1)
+
     def test_a_condition_chooses_records(self):
         r = random.Random(7)
         rows = [(r.choice("abc"), r.randrange(-99, 99)) for _ in range(3000)]

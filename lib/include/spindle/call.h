@@ -28,9 +28,10 @@ struct sp_call;
 
 /*
  * Makes a call of options of xsort(1): those of order and format (spindle/order.h), -S, -T,
- * --parallel, --seed, --count, --keep-order, --where, --skip-invalid, --json, --strict,
- * --decompress, --compress-output=FORMAT[:LEVEL] and --spill-compression.  --parts and --split are
- * not among them, since a call writes one file: see sp_call_sample().  Free it with sp_call_free().
+ * --parallel, --seed, --count, --keep-order, --where, --skip-invalid, --limit, --resume, --json,
+ * --strict, --decompress, --compress-output=FORMAT[:LEVEL] and --spill-compression.  --parts and
+ * --split are not among them, since a call writes one file: see sp_call_sample().  Free it with
+ * sp_call_free().
  * args: nargs arguments, copied.
  * Returns 0 or an error, with *call NULL:
  *   -EINVAL: an argument is unknown, wrong, not supported by this build, or excludes another one
@@ -45,7 +46,7 @@ SP_API void sp_call_free(struct sp_call *call);
 /*
  * Returns the options of a call, for the functions of spindle/buffers.h.  They are valid while the
  * call lives.  Returns NULL if a key names a column whose number is unknown, and with --keep-order,
- * --where and --skip-invalid.
+ * --where, --skip-invalid, --limit and --resume.
  */
 SP_API const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call);
 
@@ -96,8 +97,8 @@ SP_API void sp_call_report_free(char *report);
 
 /*
  * Chooses splitters for files that have the header of the call: see sp_splitters_sample().
- * Returns 0; SP_EUNSUP with --keep-order, --where and --skip-invalid; or an error of
- * sp_call_numbered() or sp_splitters_sample().
+ * Returns 0; SP_EUNSUP with --keep-order, --where, --skip-invalid, --limit and --resume; or an
+ * error of sp_call_numbered() or sp_splitters_sample().
  */
 SP_API SP_MUST_CHECK int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
 					const char *const *inputs, size_t ninputs, size_t parts,
