@@ -2,10 +2,9 @@
 /*
  * Draws the block requests of a run.
  *
- * The temporary file has no name, so it disappears with the process.  The library opens it through
- * /proc.  A child draws, because the functions that draw end their process if they fail.
+ * The trace is in a file without a name, unless one is given.  A child draws, because the functions
+ * that draw end their process if they fail.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,31 +15,14 @@
 #include "runplot.h"
 #include "signals.h"
 #include "traceplot.h"
+#include "unnamed.h"
 
-static char temporary[32]; /* path of the temporary file; "": none */
-
-/* Creates an unnamed file. */
-static int unnamed_file(const char *dir)
-{
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	char *name;
-
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-		return fd;
-	if (asprintf(&name, "%s/plotXXXXXX", dir) < 0)
-		die("memory exhausted");
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(name);
-	free(name);
-	return fd;
-}
+static char temporary[UNNAMED_PATH]; /* path of the temporary file; "": none */
 
 void runplot_begin(struct common_options *c)
 {
 	struct sp_run_opts *run = c->run;
 	struct stat st;
-	int fd;
 
 	if (!c->plot)
 		return;
@@ -51,13 +33,7 @@ void runplot_begin(struct common_options *c)
 			    quote_file(run->trace_path));
 		return;
 	}
-	fd = unnamed_file(run->tmpdirs[0]);
-	if (fd < 0)
-		die_sys(errno, "cannot create temporary file in %s",
-			quote_file_always(run->tmpdirs[0]));
-	snprintf(temporary, sizeof(temporary), "/proc/self/fd/%d", fd);
-	if (access(temporary, W_OK) < 0)
-		die("--plot without --trace=FILE needs /proc");
+	(void)unnamed_file(run->tmpdirs[0], temporary, "--plot without --trace=FILE");
 	run->trace_path = temporary;
 }
 
