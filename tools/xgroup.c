@@ -111,6 +111,10 @@ static int run(struct settings *set)
 		io.progress_arg = &progress;
 	}
 	rc = sp_call_group_source(&set->opts, &io, &err);
+	if (!rc && set->format == ROWS_TABLE) {
+		io.output = NULL;
+		io.output_fd = totals_begin(set);
+	}
 	if (!rc)
 		rc = sp_group_run(&set->opts, &io, &stats, &err);
 	sp_source_close(io.source);
@@ -121,6 +125,8 @@ static int run(struct settings *set)
 	runplot_name(&set->common, &err);
 	if (rc < 0)
 		failure(set, rc, &err);
+	if (set->format == ROWS_TABLE)
+		totals_load(set);
 	finish_output(set);
 	tell(set, &stats);
 	if (set->common.stats || set->common.stats_text)

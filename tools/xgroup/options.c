@@ -121,6 +121,7 @@ static uint64_t memory(const char *name, const char *text)
 static const struct sp_enum_value formats[] = { { "text", SP_CALL_ROWS_TEXT },
 						{ "csv", SP_CALL_ROWS_CSV },
 						{ "json", SP_CALL_ROWS_JSON },
+						{ "table", ROWS_TABLE },
 						{ NULL, 0 } };
 static const struct sp_enum_value json_forms[] = { { "lines", 0 }, { "array", 1 }, { NULL, 0 } };
 
@@ -168,8 +169,8 @@ static const struct setting settings[] = {
 	  "for descending (key)",
 	  TO(opts.order), .once = "orders" },
 	{ "format", "FORM",
-	  "write rows in the format of the records (text; of JSON, json), as CSV, or as JSON, one "
-	  "object a line",
+	  "write rows in the format of the records (text; of JSON, json), as CSV, as JSON, one "
+	  "object a line, or, with -o, as a table of xtable",
 	  TO(format), .choices = formats },
 	{ "limit", "N", "write only the first N rows of the result", TO(opts.top),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, opts.limited) },
@@ -237,7 +238,7 @@ static void check_files(const struct settings *set)
 	outputs_check_inputs(&out, set->files, set->nfiles);
 	for (size_t i = 0; i < set->nfiles && !warned; i++)
 		warned = packedwarn_input(set->files[i], "--decompress");
-	if (set->opts.run.compress_output == SP_PACKED_NONE)
+	if (set->opts.run.compress_output == SP_PACKED_NONE && set->format != ROWS_TABLE)
 		packedwarn_output(set->output, "--compress-output compresses it");
 }
 
@@ -265,12 +266,20 @@ static void set_format_json(struct settings *set)
 	f->eol = '\n';
 }
 
+/* Returns the format in which rows are written. */
+static enum sp_call_rows written(const struct settings *set)
+{
+	if (set->format != ROWS_TABLE)
+		return (enum sp_call_rows)set->format;
+	return set->opts.format.json || set->record_bytes ? SP_CALL_ROWS_CSV : SP_CALL_ROWS_AS_READ;
+}
+
 /* Sets the format of rows, and what of it follows from that of records. */
 static void set_rows(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	if (sp_call_group_rows(&set->opts, set->csv, set->format, &err))
+	if (sp_call_group_rows(&set->opts, set->csv, written(set), &err))
 		die_argument(&err);
 }
 
@@ -329,7 +338,8 @@ void options_parse(struct settings *set, int argc, char **argv)
 	args_exclude(set->opts.split, "--split", set->output, "--output");
 	common_options_finish(&set->common);
 	if (!common_options_simulated(&set->common))
-		autopack(&set->common, set->files, set->nfiles, set->output);
+		autopack(&set->common, set->files, set->nfiles,
+			 set->format == ROWS_TABLE ? NULL : set->output);
 	common_options_packed(&set->common, set->output, "--output");
 	runplot_begin(&set->common);
 	check_files(set);
