@@ -617,6 +617,19 @@ pc_prefix = $(if $(filter-out /usr,$(PREFIX)),$(if $(filter $(PREFIX)/%,$(LIBDIR
 	relative,$(PREFIX),$(LIBDIR)/pkgconfig),$(PREFIX)),$(PREFIX))
 put = install -D -m $(1) $(2) "$(DESTDIR)$(3)"
 
+# Programs that need no file of the machine.  The C library loads others for names of users and groups, if
+# they are there: the linker's warnings of that are suppressed.
+STATIC_TOOLS := $(filter-out vdisk,$(TOOLS))
+.SECONDEXPANSION:
+$(B)/static/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(STATIC)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static -Wl,--no-warnings $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--gc-sections $(STATIC) \
+		$(SP_LIBS) $(TOOL_LIBS)
+.PHONY: static
+static: all $(STATIC_TOOLS:%=$(B)/static/bin/%) ## the tools without shared libraries, for any Linux with this processor: an archive in build/dist
+	$(Q)scripts/static $(B) spindle-$(VERSION)-linux-$(shell uname -m)
+
 .PHONY: install uninstall
 install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELDIR, SCHEMADIR, ADAPTERDIR, ...COMPDIR
 	$(Q)set -e; for t in $(TOOLS); do $(call put,755,$(B)/bin/$$t,$(BINDIR)/$$t); done
