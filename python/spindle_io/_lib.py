@@ -197,6 +197,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         [c_char_p, c_char_p, _WORDS, c_size_t, _WORDS, c_size_t, POINTER(c_char_p), _ERR],
     ),
     "sp_call_table_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
+    "sp_call_table_load": (c_int, [c_char_p, _WORDS, c_size_t, _WORDS, c_size_t, _ERR]),
     "sp_call_table_load_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
     "sp_table_capsule_free": (None, [c_void_p]),
     "sp_table_capsule_functions": (None, [c_void_p, c_void_p]),

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from ctypes import POINTER, Structure, byref, c_char_p, c_void_p
 from typing import Any
 
-from ._lib import c_strings, check, error_of, lib, name, no_error
+from ._lib import accepted, c_strings, check, error_of, lib, name, no_error
 from ._lib import options as lib_options
 from ._tableverbs import TableVerbs
 
@@ -138,39 +138,71 @@ class Table(TableVerbs):
     def load(
         cls,
         path: Any,
-        stream: Any,
+        source: Any,
         *,
         layout: str | None = None,
         together: Iterable[Iterable[str]] = (),
         overwrite: bool = False,
         memory: str | int | None = None,
         parallel: int | None = None,
+        **of_files: Any,
     ) -> Table:
-        """Loads a table from an object with ``__arrow_c_stream__``, and returns it.
+        """Loads a table from files, or from an object with ``__arrow_c_stream__``, and returns it.
 
+        source: a path, a list of paths, or an object whose records come by Arrow.
         together: lists of columns that share cells.  The table appears when it is complete; an
         old one is replaced then, if overwrite is set.
+        of_files: of records in files: csv, json, header, separator, null, types, exact, decompress.
+        types has a type for some names of columns, as in xtable(1); others are inferred.
         """
         if not overwrite and os.path.lexists(path):
             raise error_of(-errno.EEXIST, "exists; pass overwrite=True", os.fsdecode(path), None)
-        if not hasattr(stream, "__arrow_c_stream__"):
-            raise TypeError(
-                f"a {type(stream).__name__} has no __arrow_c_stream__(): pass a table of pyarrow, "
-                "pandas, Polars or DuckDB"
-            )
-        capsule = stream.__arrow_c_stream__()
-        address = _pointer(capsule, CAPSULE)
         words = _words((("layout", layout), ("buffer-size", _size(memory)), ("parallel", parallel)))
         words += ["--together=" + ",".join(_column(c) for c in columns) for columns in together]
         words += ["--overwrite"] * overwrite
-        array, n = c_strings(words)
-        err = no_error()
-        rc = lib.sp_call_table_load_arrow(name(path), array, n, address, byref(err))
-        if rc == -errno.EINVAL and Stream.from_address(address).release:
-            _release(address)  # an argument is wrong
-            raise ValueError(err.text.decode(errors="replace"))
-        check(rc, err)
+        if hasattr(source, "__arrow_c_stream__"):
+            if of_files:
+                raise TypeError(f"{min(of_files)!r} is of records in files, not of Arrow")
+            _load_stream(path, source, words)
+        else:
+            _load_files(path, source, words + _file_words(of_files))
         return cls(path)
+
+
+def _load_stream(path: Any, stream: Any, words: list[str]) -> None:
+    capsule = stream.__arrow_c_stream__()
+    address = _pointer(capsule, CAPSULE)
+    err = no_error()
+    rc = lib.sp_call_table_load_arrow(name(path), *c_strings(words), address, byref(err))
+    if rc == -errno.EINVAL and Stream.from_address(address).release:
+        _release(address)  # an argument is wrong
+        raise ValueError(err.text.decode(errors="replace"))
+    check(rc, err)
+
+
+_OF_FILES = {"csv", "json", "header", "separator", "null", "types", "exact", "decompress"}
+
+
+def _file_words(given: dict[str, Any]) -> list[str]:
+    for key in given.keys() - _OF_FILES:
+        raise TypeError(f"load() has no keyword argument {key!r}; of files: {sorted(_OF_FILES)}")
+    given = {k: v for k, v in given.items() if v is not None and v is not False}
+    if "types" in given:
+        given["types"] = ",".join(f"{_column(c)}:{t}" for c, t in given["types"].items())
+    if "separator" in given:
+        given["field_separator"] = given.pop("separator")
+    return lib_options(**given)
+
+
+def _load_files(path: Any, source: Any, words: list[str]) -> None:
+    files = [source] if isinstance(source, (str, bytes, os.PathLike)) else source
+    if not isinstance(files, (list, tuple)):
+        raise TypeError(
+            f"a {type(source).__name__} has no __arrow_c_stream__(): pass a table of pyarrow, "
+            "pandas, Polars or DuckDB, or paths of files"
+        )
+    err = no_error()
+    accepted(lib.sp_call_table_load(name(path), *c_strings(words), *c_strings(files), byref(err)), err)
 
 
 def _size(memory: str | int | None) -> str | None:

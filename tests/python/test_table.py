@@ -40,6 +40,36 @@ class TableVerbs(unittest.TestCase):
         with self.table as same:
             self.assertIs(same, self.table)
 
+    def test_files_are_loaded(self):
+        folder = Path(self.folder.name)
+        a, lines, new = folder / "a.csv", folder / "lines", folder / "new"
+        a.write_text("id;v\n1;x\n2;NA\n")
+        given = {"csv": True, "header": True, "separator": ";", "null": "NA"}
+        loaded = sp.Table.load(new, a, types={"id": "u32"}, layout="pax", **given)
+        self.assertEqual(loaded.schema["id"], "u32")
+        self.assertEqual(loaded.get([0, 1]), [{"id": 1, "v": "x"}, {"id": 2, "v": None}])
+        self.assertEqual(loaded.info()["layout"], "pax")
+        with self.assertRaises(FileExistsError):
+            sp.Table.load(new, a, **given)
+        self.assertEqual(len(sp.Table.load(new, [a, str(a)], overwrite=True, **given)), 4)
+        lines.write_text('{"k":{"v":1}}\n{"k":{"v":null}}\n')
+        self.assertEqual(
+            sp.Table.load(folder / "json", lines, json=True).get([0, 1]), [{"k.v": 1}, {"k.v": None}]
+        )
+        for error, source, wrong, reason in (
+            (ValueError, a, {"csv": True, "json": True}, "--csv.*--json"),
+            (ValueError, lines, {"json": True, "null": "x"}, "--null.*--json"),
+            (ValueError, a, {"separator": "ab"}, "one byte"),
+            (TypeError, a, {"typs": {}}, "'typs'"),
+            (TypeError, 5, {}, "paths of files"),
+            (sp.SpindleError, a, {**given, "types": {"v": "u8"}}, "line 2: column 'v'"),
+            (sp.SpindleError, [], {"csv": True}, "no input"),
+            (FileNotFoundError, folder / "none", {"csv": True}, "none"),
+        ):
+            with self.assertRaisesRegex(error, reason):
+                sp.Table.load(folder / "bad", source, **wrong)
+        self.assertFalse((folder / "bad").exists())
+
     def test_get_gives_exact_values(self):
         big = decimal.Decimal("12345678901234567.89")
         self.assertEqual(self.table.get(2), [{"id": 3, "price": big, "name": "it's"}])

@@ -262,6 +262,16 @@ SP_API SP_MUST_CHECK int sp_call_table_arrow(const char *table, const char *cons
 					     size_t nargs, struct ArrowArrayStream *stream,
 					     struct sp_errinfo *err);
 /*
+ * Loads a table from files, as sp_table_load() (spindle/table.h).
+ * args: nargs options of xtable(1) load: --csv, --json, --header, -t, --null, --types, --schema,
+ * --exact, --decompress, --layout, --together, --cell, --overwrite, -S, -T, --parallel, --seed,
+ * --wait.
+ * Returns 0; -EINVAL: an argument is wrong; or an error of sp_table_load().
+ */
+SP_API SP_MUST_CHECK int sp_call_table_load(const char *table, const char *const *args,
+					    size_t nargs, const char *const *inputs, size_t ninputs,
+					    struct sp_errinfo *err);
+/*
  * Loads a table from a stream, as sp_table_load_arrow(), which releases it.
  * args: nargs options of xtable(1) load: --layout, --together, --cell, --overwrite, -S, --parallel,
  * --seed.
