@@ -4,7 +4,8 @@ of the tools.
 
 Options of a sort are those of xsort(1), as a list of arguments or as one string in the syntax of
 a shell: ``"-t'|' -k2,2n -S 256M"``.  Supported are the options of order and format, and -S, -T,
---parallel, --seed, --count, --where, --limit, --resume, --decompress, --compress-output and --spill-compression.
+--parallel, --seed, --count, --where, --limit, --resume, --decompress, --compress-output and
+--spill-compression.
 With --header, keys and --where can name columns as in xsort(1); the first input must then be a
 regular file.
 

@@ -201,8 +201,8 @@ def _load_files(path: Any, source: Any, words: list[str]) -> None:
             f"a {type(source).__name__} has no __arrow_c_stream__(): pass a table of pyarrow, "
             "pandas, Polars or DuckDB, or paths of files"
         )
-    err = no_error()
-    accepted(lib.sp_call_table_load(name(path), *c_strings(words), *c_strings(files), byref(err)), err)
+    given, err = (*c_strings(words), *c_strings(files)), no_error()
+    accepted(lib.sp_call_table_load(name(path), *given, byref(err)), err)
 
 
 def _size(memory: str | int | None) -> str | None:

@@ -53,9 +53,8 @@ class TableVerbs(unittest.TestCase):
             sp.Table.load(new, a, **given)
         self.assertEqual(len(sp.Table.load(new, [a, str(a)], overwrite=True, **given)), 4)
         lines.write_text('{"k":{"v":1}}\n{"k":{"v":null}}\n')
-        self.assertEqual(
-            sp.Table.load(folder / "json", lines, json=True).get([0, 1]), [{"k.v": 1}, {"k.v": None}]
-        )
+        loaded = sp.Table.load(folder / "json", lines, json=True)
+        self.assertEqual(loaded.get([0, 1]), [{"k.v": 1}, {"k.v": None}])
         for error, source, wrong, reason in (
             (ValueError, a, {"csv": True, "json": True}, "--csv.*--json"),
             (ValueError, lines, {"json": True, "null": "x"}, "--null.*--json"),
