@@ -485,7 +485,7 @@ nightly: ## 1500 random sequences of changes of tables, all kills, 2000 random s
 	$(Q)+$(MAKE) --no-print-directory SAN=thread DELAY=1 run-delay
 	$(Q)+$(MAKE) --no-print-directory SAN=address run-mutations run-slow
 	$(Q)+$(MAKE) --no-print-directory SAN=thread run-beside
-	$(Q)scripts/check-broken
+	$(Q)scripts/put-faults
 run-nightly: export SP_TABLE_HISTORIES ?= 1500
 run-nightly: export SP_TABLE_KILLS ?= 1000
 run-nightly: export SP_TEST_FULL := 1
