@@ -82,7 +82,8 @@ static void errors_are_reported(void)
 	ok(refused("invalid --header argument", "x", PARSE(&o, "--header=x")), "--header=x");
 	ok(refused("invalid --record-size argument", "0", PARSE(&o, "--record-size=0")),
 	   "records of nothing");
-	ok(refused("ambiguous option (--reverse, --record-size):", "--re", PARSE(&o, "--re")),
+	ok(refused("ambiguous option (--reverse, --resume, --record-size):", "--re",
+		   PARSE(&o, "--re")),
 	   "a name that could be two");
 	ok(refused("not an option that applies here (did you mean '--reverse'?):", "--revresed=1",
 		   PARSE(&o, "--revresed=1")),
