@@ -46,7 +46,7 @@ __attribute__((format(printf, 3, 4))) static void put_text(struct sp__doc doc, c
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	put(doc, key, json_string(text));
+	sp__doc_text(doc, key, text); /* names that are not UTF-8, too; these keys have no point */
 }
 
 static struct sp__doc put_times(struct sp__doc doc, const char *key, const struct sp_bench_times *t)

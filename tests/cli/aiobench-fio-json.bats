@@ -74,3 +74,12 @@ measured()
 	run -0 grep -vE '/(sync|job options|iodepth_submit|iodepth_complete|majf|minf|latency_(target|percentile|window))(/|$)|^disk_util' <<< "$output"$'\nend'
 	[ "$output" = end ]
 }
+
+@test "a name that is not UTF-8 is printed with its bytes as escapes" {
+	needs jq
+	local name=$'f\377'
+
+	head -c 1M /dev/zero >"$name"
+	"$aiobench" run --output-format=fio-json --runtime=50ms --engine=sync "$name" >out
+	jq -e '.jobs[0]."job options".filename == "f\\377"' out
+}
