@@ -178,6 +178,20 @@ static int replace(const struct names *names, unsigned file, struct sp__line *li
 	return 0;
 }
 
+/* Lists the columns of the result, with their names in the headers. */
+static int list_headers(struct names *names, const struct sp__line *const *of)
+{
+	struct sp__emit *e = names->emit;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < e->nfiles; i++) {
+		e->fields[i].n = 0;
+		if (of[i])
+			rc = sp__fields_split(&e->cut, of[i]->data, of[i]->bytes, &e->fields[i]);
+	}
+	return rc ? rc : list(names, of[0] ? 0 : 1);
+}
+
 /*
  * Appends suffixes to shared names in the headers first[] of all files; of: the headers, or NULL
  * without one. copies: empty buffers, one for each file, that then own the headers.  Returns 0;
@@ -187,15 +201,8 @@ static int suffixes_append(struct sp__emit *e, const struct sp__line *const *of,
 			   struct sp__line *first, struct sp__bytes *copies, struct sp_errinfo *err)
 {
 	struct names names = { .emit = e };
-	int rc = 0;
+	int rc = list_headers(&names, of);
 
-	for (unsigned i = 0; !rc && i < e->nfiles; i++) {
-		e->fields[i].n = 0;
-		if (of[i])
-			rc = sp__fields_split(&e->cut, of[i]->data, of[i]->bytes, &e->fields[i]);
-	}
-	if (!rc)
-		rc = list(&names, of[0] ? 0 : 1);
 	if (!rc)
 		rc = append_suffixes(&names, err);
 	for (unsigned i = 0; !rc && i < e->nfiles; i++)
@@ -251,15 +258,8 @@ static int name_members(struct sp__emit *e, const struct sp__line *const *of,
 			struct sp_errinfo *err)
 {
 	struct names names = { .emit = e };
-	int rc = 0;
+	int rc = list_headers(&names, of);
 
-	for (unsigned i = 0; !rc && i < e->nfiles; i++) {
-		e->fields[i].n = 0;
-		if (of[i])
-			rc = sp__fields_split(&e->cut, of[i]->data, of[i]->bytes, &e->fields[i]);
-	}
-	if (!rc)
-		rc = list(&names, of[0] ? 0 : 1);
 	if (rc)
 		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	else
